@@ -28,6 +28,7 @@ COMMANDS = {
     "new": "write a file to begin with",
     "convert": "write a file in another format",
     "run": "run a workflow or a loop and watch it",
+    "test": "run a workflow on its test cases and judge it by its checks",
     "enhance": "run a workflow in rounds and mend its file between them",
     "runs": "list, show and control runs",
     "repl": "a prompt with /loops: list, start, control",
@@ -41,7 +42,7 @@ COMMANDS = {
 
 #: Set for programs that a stage of a role loop starts: loops that start loops would never end.
 IN_A_STAGE = "LOOP_LS_STAGE"
-STARTS = frozenset({"run", "mcp", "repl", "enhance", "demo"})
+STARTS = frozenset({"run", "test", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
 

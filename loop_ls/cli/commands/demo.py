@@ -13,8 +13,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from loop_ls.cli.commands.demo_all import AFRESH, show_all
 from loop_ls.cli.engine.connect import add_place, engine_for, root_of, settled
+from loop_ls.cli.runs.demo_all import AFRESH, show_all
 from loop_ls.extras import is_installed, missing
 from loop_ls.text.json_value import JsonObject
 

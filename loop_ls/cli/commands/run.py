@@ -31,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
     parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
+    parser.add_argument("--check", action="store_true", help="judge the run by the checks beside its file")
     parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
     parser.add_argument(
         "--idempotency-key",
@@ -92,7 +93,7 @@ async def start_and_watch(
         if not status["ok"]:
             return refuse(status, manner.as_json)
         position = int(status["engine"]["position"])
-    answer = await _start(engine, request, manner)
+    answer = await start(engine, request, manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
     begun(str(answer["runId"]))
@@ -105,7 +106,7 @@ async def start_and_watch(
 async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:
     """Nothing that a run is told changes what it may do, so nobody has to say it."""
     told = dict.fromkeys(("input", "goal", "message"), "-")
-    answer = await _start(engine, {**told, **request, "agreeOnly": True}, manner)
+    answer = await start(engine, {**told, **request, "agreeOnly": True}, manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
     if manner.as_json:
@@ -118,7 +119,7 @@ async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> i
     return 0
 
 
-async def _start(engine: EngineClient, request: Answer, manner: Manner) -> JsonObject:
+async def start(engine: EngineClient, request: Answer, manner: Manner) -> JsonObject:
     """Start; ask the person for what is missing, once."""
     asked = False
     while True:

@@ -55,6 +55,8 @@ def wanted(args: argparse.Namespace) -> Wanted:
         request["maxIterations"] = args.max_iterations
     if getattr(args, "idempotency_key", None) is not None:
         request["idempotencyKey"] = args.idempotency_key
+    if getattr(args, "check", False):
+        request["check"] = {}
     if args.item is not None:
         request["item"] = args.item
     limits = {"budgetUsd": args.budget_usd, "maxTokens": args.max_tokens, "wallClock": args.max_time}

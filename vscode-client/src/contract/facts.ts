@@ -165,6 +165,20 @@ export interface CancelledFact extends FactBase {
   lastOutput?: string;
 }
 
+/** A declared check was decided (`NAME.checks.yaml`); `on` is what it looked at. `error`: nobody could say. `score` is from 0 to 1. */
+export interface CheckedFact extends FactBase {
+  kind: "checked";
+  check: string;
+  type: string;
+  verdict: "pass" | "fail" | "error";
+  reason?: string;
+  on?: string;
+  severity?: "error" | "warn";
+  weight?: number;
+  score?: number;
+  iteration?: number;
+}
+
 /** `because` names the limit that ended it, in one sentence. What follows `last_output` is said of enhance loops; a `best_round` without a `last_successful_round` is partial, no success. */
 export interface CompletedFact extends FactBase {
   kind: "completed";
@@ -610,4 +624,4 @@ export interface WarnedFact extends FactBase {
   message: string;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | FailedFact | FeedbackFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | UnchangedOutputWarningFact | WarnedFact;
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | FailedFact | FeedbackFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | UnchangedOutputWarningFact | WarnedFact;

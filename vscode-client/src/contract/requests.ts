@@ -246,6 +246,8 @@ export interface Start {
   limits?: Record<string, unknown>;
   /** Only this item of a loop over items. */
   item?: number;
+  /** Judge the run by the checks beside its file, those of a test case among them: `{case?}`. */
+  check?: Record<string, unknown>;
   session_id?: string;
   sessionId?: string;
   project_id?: string;

@@ -1,0 +1,191 @@
+"""`loop-ls test`: run a workflow on each of its test cases and judge the runs by its checks.
+
+Every trial is a run of its own, so what it cost and why it failed is in the record of runs like all else. Exit status:
+0 when all passed, 1 when one did not, 2 when a trial was refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from loop_ls.cli.arguments import from_one
+from loop_ls.cli.commands.run import Manner, start
+from loop_ls.cli.engine.connect import REFUSED, Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.runs.run_request import Wrong, found_file
+from loop_ls.client import EngineClient
+from loop_ls.contract.endings import ENDED
+from loop_ls.engine.checks.case_input import case_input
+from loop_ls.engine.checks.declared import unusable
+from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.ports import Failure
+from loop_ls.formats.checks.file_format import cases_paths
+from loop_ls.formats.checks.model import Case
+from loop_ls.formats.checks.read import read_cases
+from loop_ls.index.disk.discovery import read_text
+from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
+
+HELP = "run a workflow on its test cases and judge it by its checks"
+
+
+class Refused(Exception):
+    """A trial could not be started; the answer says why."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(str(answer.get("message")))
+        self.answer = answer
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
+    parser.add_argument("-k", dest="named", metavar="NAME", help="only cases whose name contains this")
+    parser.add_argument("--repeat", type=from_one, default=1, metavar="N", help="run each case so often")
+    parser.add_argument("--junit", metavar="FILE", help="write a report for build servers (JUnit XML)")
+    parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars that one run may cost")
+    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
+    parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the runs use")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    add_place(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The cases of one workflow. `path` is that of the file of cases, relative to `root`."""
+
+    root: Path
+    workflow: Path
+    path: str
+    cases: tuple[Case, ...]
+
+    def chosen(self, named: str | None) -> tuple[Case, ...]:
+        if named is None:
+            return self.cases
+        return tuple(one for one in self.cases if named.casefold() in one.name.casefold())
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        suite = _suite(*found_file(args.what, args.root))
+        cases = suite.chosen(args.named)
+        if not cases:
+            raise Wrong(f"no test case of {suite.path} is called `{args.named}`")
+        requests = [(case, _request(suite, case, args)) for case in cases]
+    except (Wrong, Failure) as wrong:
+        answer: Answer = {"ok": False, "code": "bad_argument", "message": f"{str(wrong).rstrip('.')}."}
+        return refuse(answer | ({"hint": wrong.hint} if isinstance(wrong, Failure) and wrong.hint else {}), args.json)
+    manner = Manner(args.json, agreed=args.yes)
+
+    async def work() -> int:
+        trials: list[Trial] = []
+        async with await engine_for(args, suite.root) as engine:
+            try:
+                for trial_name, case, request in _in_turn(suite, requests, args.repeat):
+                    trial = await _trial(engine, trial_name, case, request, manner)
+                    trials.append(trial)
+                    if not args.json:
+                        print("\n".join(trial_lines(trial)), flush=True)
+            except Refused as refused:
+                return refuse(refused.answer, args.json)
+        return _told(suite, trials, args)
+
+    return settled(work, args.json)
+
+
+def _in_turn(suite: Suite, requests: Iterable[tuple[Case, Answer]], repeat: int) -> Iterator[tuple[str, Case, Answer]]:
+    """Each case once before the second time of the first: one that always fails is seen early. One that is left out
+    is told once."""
+    listed = list(requests)
+    for number in range(1, repeat + 1):
+        for case, request in listed:
+            if not case.skip:
+                yield trial_id(suite.path, case.name, number, repeat), case, request
+            elif number == 1:
+                yield trial_id(suite.path, case.name, 1, 1), case, request
+
+
+def _suite(root: Path, workflow: Path) -> Suite:
+    """Raises `Wrong` and `Failure`."""
+    place = workflow.relative_to(root).as_posix()
+    for path in cases_paths(place):
+        text = read_text(str(root / path))
+        if text is None:
+            continue
+        found = read_cases(text)
+        if isinstance(found, list):
+            raise unusable(path, found)
+        return Suite(root, workflow, path, found)
+    beside = next(iter(cases_paths(place)), place)
+    raise Wrong(f"{place} has no test cases: there is no {beside}; `loop-ls run --check` judges a single run")
+
+
+def _request(suite: Suite, case: Case, args: argparse.Namespace) -> Answer:
+    """Raises `Failure` for a file that is not there."""
+    files = ProjectFiles.of(str(suite.root), {})
+    folder = suite.workflow.relative_to(suite.root).parent.as_posix()
+    given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
+    request: Answer = {
+        "root": str(suite.root),
+        "path": str(suite.workflow),
+        "target": {"kind": "workflow"},
+        "origin": "cli",
+        "mock": bool(args.mock),
+        "enhance": {"start": False},
+        "check": {"case": case.name},
+        "parameters": given.parameters,
+    }
+    if given.input is not None:
+        request["input"] = given.input
+    if args.budget_usd is not None:
+        request["limits"] = {"budgetUsd": args.budget_usd}
+    return request
+
+
+async def _trial(engine: EngineClient, name: str, case: Case, request: Answer, manner: Manner) -> Trial:
+    """Raises `Refused`."""
+    if case.skip:
+        return Trial(name, "skipped", (case.skip,))
+    status = await engine.engine_status()
+    answer = await start(engine, request, manner) if status["ok"] else status
+    if not answer["ok"]:
+        raise Refused(answer)
+    run_id, problems, undecided = str(answer["runId"]), [], False
+    async for event in engine.follow(int(status["engine"]["position"]), run_id):
+        if event["kind"] == "checked" and event.get("verdict") != "pass":
+            warns = event.get("severity") == "warn"
+            undecided = undecided or (event.get("verdict") == "error" and not warns)
+            problems.append(_problem(event, warns))
+        if event["kind"] in ENDED:
+            break
+    state = (await engine.status(run_id))["state"]
+    seconds, usd = float(state.get("elapsedMs") or 0) / 1000, state.get("costUsd")
+    if state.get("exitCode") == 0:
+        return Trial(name, "passed", tuple(problems), run_id, seconds, usd)
+    if state.get("reason") != "verification":
+        why = (state.get("error") or {}).get("message") or state.get("because") or state.get("reason")
+        problems.append(f"the run ended as {state['status']}: {why}")
+    return Trial(name, "error" if undecided else "failed", tuple(problems), run_id, seconds, usd)
+
+
+def _problem(event: Answer, warns: bool) -> str:
+    iteration = f", iteration {event['iteration']}" if event.get("iteration") else ""
+    kind = "warning: " if warns else "no verdict: " if event.get("verdict") == "error" else ""
+    return f"{kind}{event['check']} ({event.get('on', 'result')}{iteration}): {event.get('reason', '')}"
+
+
+def _told(suite: Suite, trials: list[Trial], args: argparse.Namespace) -> int:
+    passed = all(one.passes for one in trials)
+    if args.junit:
+        try:
+            Path(args.junit).write_text(trials_as_junit(suite.path, trials), "utf-8")
+        except OSError as error:
+            print(f"loop-ls: {args.junit} cannot be written: {error.strerror or error}", file=sys.stderr)
+            return REFUSED
+    if args.json:
+        print(json.dumps({"ok": passed, "trials": [asdict(one) for one in trials]}, ensure_ascii=False))
+    else:
+        print(summary_line(trials))
+    return 0 if passed else 1

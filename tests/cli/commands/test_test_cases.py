@@ -1,0 +1,92 @@
+"""`loop-ls test` and `loop-ls run --check` through the installed command: ids, reasons, reports, exit codes."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+from tests.cli.conftest import Place
+
+HEAD = '$schema: "workflow/v2.0"\nname: summary\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
+SUMMARY = f'{HEAD}steps: [{{name: write, run: "Sum up {{{{input}}}} for {{{{reader}}}}"}}]\n'
+ANSWERS = 'answers:\n  - when: {contains: the sea}\n    say: "# Summary of waves"\n  - say: "no heading"\n'
+CHECKS = 'assert:\n  - {name: heading, type: starts-with, value: "#"}\n'
+CASES = """\
+tests:
+  - {name: sea, vars: {input: the sea, reader: all}}
+  - {name: long, vars: {input: "file://texts/long.txt", reader: all}}
+  - {name: plain, vars: {input: x, reader: all}, without: [heading], assert: [{type: contains, value: no}]}
+  - {name: late, skip: not written yet}
+"""
+
+
+def filled(place: Place) -> None:
+    place.write("summary.yaml", SUMMARY)
+    place.write("summary.answers.yaml", ANSWERS)
+    place.write("summary.checks.yaml", CHECKS)
+    place.write("summary.cases.yaml", CASES)
+    place.write("texts/long.txt", "a long text")
+
+
+def test_each_case_is_run_and_a_failed_check_is_told(shared: Place) -> None:
+    filled(shared)
+    done = shared.call("test", "summary.yaml", "--junit", "report.xml")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    endings = {line.split()[0]: line.split()[1] for line in lines if line.startswith("summary.cases.yaml::")}
+    assert endings == {
+        "summary.cases.yaml::sea": "passed",
+        "summary.cases.yaml::long": "failed",
+        "summary.cases.yaml::plain": "passed",
+        "summary.cases.yaml::late": "skipped",
+    }
+    assert "  heading (result): the output does not begin with `#`" in lines
+    assert lines[-1] == "2 passed, 1 failed, 1 skipped"
+    suite = ElementTree.parse(shared.root / "report.xml").getroot()[0]
+    assert {name: suite.get(name) for name in ("name", "tests", "failures", "errors", "skipped")} == {
+        "name": "summary.cases.yaml",
+        "tests": "4",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "1",
+    }
+    assert [one.get("name") for one in suite if one.find("failure") is not None] == ["summary.cases.yaml::long"]
+
+
+def test_cases_are_chosen_by_name_and_repeated(shared: Place) -> None:
+    filled(shared)
+    done = shared.call("test", "summary.yaml", "-k", "SEA", "--repeat", "2", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["ok"]) == (0, True)
+    ids = [one["id"] for one in found["trials"]]
+    assert ids == ["summary.cases.yaml::sea[1/2]", "summary.cases.yaml::sea[2/2]"]
+    assert len({one["run_id"] for one in found["trials"]}) == 2
+
+
+def test_what_cannot_be_tested_is_refused(shared: Place) -> None:
+    filled(shared)
+    none = shared.call("test", "develop.yaml")
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "there is no develop.cases.yaml" in none.stderr
+    nobody = shared.call("test", "summary.yaml", "-k", "nobody")
+    assert nobody.returncode == 2
+    shared.write("summary.checks.yaml", "assert: [{type: contains}]")
+    broken = shared.call("test", "summary.yaml", "-k", "sea")
+    assert broken.returncode == 2
+    assert "summary.checks.yaml:1:17: `contains` needs a text in `value` (CK004)" in broken.stderr
+    shared.write("summary.checks.yaml", "assert: [{on: step.wriet, type: is-json}]")
+    astray = shared.call("test", "summary.yaml", "-k", "sea")
+    assert astray.returncode == 2
+    assert "did you mean `write`?" in astray.stderr
+
+
+def test_a_run_is_judged_by_the_checks_beside_its_file(shared: Place) -> None:
+    filled(shared)
+    words = ("run", "summary.yaml", "--input", "x", "--param", "reader=all")
+    assert shared.call(*words).returncode == 0
+    done = shared.call(*words, "--check")
+    assert done.returncode == 4
+    assert "1 of 1 check failed: heading: the output does not begin with `#`" in done.stderr
+    unchecked = shared.call("run", "only_loop.yaml", "--input", "x", "--check")
+    assert unchecked.returncode == 2
+    assert "there is no only_loop.checks.yaml" in unchecked.stderr
