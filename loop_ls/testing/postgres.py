@@ -9,12 +9,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 from loop_ls.engine.durable.run_queue import RunQueue
+from loop_ls.testing.ports import free_port
 
 #: A server that nobody needs after the test does not have to survive a power failure.
 CARELESS = ("fsync=off", "full_page_writes=off", "synchronous_commit=off")
@@ -45,7 +45,7 @@ class PostgresServer:
                 self._programs = _readable(self._programs, self._folder)
                 shutil.chown(self._folder, _user(), _group())
             self._make(data)
-            self.port = _free_port()
+            self.port = free_port()
             settings = [f"port={self.port}", f"unix_socket_directories={self._folder}", "max_connections=200"]
             settings += () if self._careful else CARELESS
             addresses = "127.0.0.1"
@@ -183,9 +183,3 @@ def _group() -> int:
 
 def _root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

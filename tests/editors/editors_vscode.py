@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
+
+from loop_ls.testing.ports import free_port
 
 QUIET_GALLERY = json.dumps({"serviceUrl": "", "controlUrl": "", "recommendationsUrl": ""})
 
@@ -37,12 +38,6 @@ USER_SETTINGS = {
     "editor.minimap.enabled": False,
     "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class CodeServer:

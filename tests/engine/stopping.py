@@ -15,7 +15,7 @@ import pytest
 from loop_ls.engine.core.ports import Stopped
 
 
-async def ends(task: asyncio.Future[Any], seconds: float = 1.0) -> None:
+async def ends(task: asyncio.Future[Any], seconds: float = 60.0) -> None:
     """The task ends by itself in that time, however it ends."""
     done, _ = await asyncio.wait({task}, timeout=seconds)
     if not done:
@@ -23,13 +23,13 @@ async def ends(task: asyncio.Future[Any], seconds: float = 1.0) -> None:
     assert done, f"it goes on {seconds:g} s later"
 
 
-async def ends_stopped(task: asyncio.Future[Any], seconds: float = 1.0) -> None:
+async def ends_stopped(task: asyncio.Future[Any], seconds: float = 60.0) -> None:
     await ends(task, seconds)
     with pytest.raises(Stopped):
         task.result()
 
 
-async def until(seen: Callable[[], object], seconds: float = 10.0) -> None:
+async def until(seen: Callable[[], object], seconds: float = 60.0) -> None:
     async with asyncio.timeout(seconds):
         while not seen():
             await asyncio.sleep(0.001)

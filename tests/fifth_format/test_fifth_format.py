@@ -69,7 +69,7 @@ async def test_it_runs_and_its_run_is_shown(tmp_path: Path) -> None:
     try:
         answer = await engine.start({"root": str(tmp_path), "path": str(tmp_path / "launch.countdown.yaml")})
         assert answer["ok"], answer
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for _, event in engine.subscribe(after=0, run_id=answer["runId"]):
                 if event["kind"] in ("completed", "failed"):
                     break

@@ -24,7 +24,7 @@ def test_one_client_is_served_over_tcp(tmp_path: Path) -> None:
         try:
             port = next(int(hit[1]) for line in process.stderr if (hit := re.search(r"port (\d+)", line)))
             with socket.create_connection(("127.0.0.1", port), 20) as connection:
-                connection.settimeout(20)
+                connection.settimeout(60)
                 frames = Frames()
 
                 def ask(message: Json) -> Json:
@@ -39,7 +39,7 @@ def test_one_client_is_served_over_tcp(tmp_path: Path) -> None:
                 assert answer["result"]["serverInfo"]["name"] == "loop-ls"
                 assert ask({"id": 2, "method": "shutdown"})["result"] is None
                 connection.sendall(frame(b'{"jsonrpc":"2.0","method":"exit"}'))
-                assert process.wait(20) == 0
+                assert process.wait(60) == 0
         finally:
             process.kill()
 
@@ -103,6 +103,6 @@ def test_a_client_that_writes_long_before_it_reads_is_served() -> None:
             bodies = Frames().feed(process.stdout.read())
             answered = {json.loads(body).get("id") for body in bodies}
             assert answered >= {*range(1500), 9999}
-            assert process.wait(20) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()

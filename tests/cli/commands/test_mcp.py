@@ -81,7 +81,7 @@ async def over_http(place: Place) -> AsyncIterator[Client]:
     assert found is not None
     headers = {"Authorization": f"Bearer {found.token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=20, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
         Client(streamable_http_client(f"{found.url}/mcp", http_client=http)) as client,
     ):
         yield client
@@ -101,7 +101,7 @@ async def refused(client: Client, tool: str, **arguments: Any) -> str:
 
 
 async def status(client: Client, id_: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             told: dict[str, Any] = json.loads(await used(client, "loop_status", id=id_))
             if wanted(told):

@@ -22,7 +22,7 @@ from loop_ls.engine.process.instance_lock import DataFolder
 from loop_ls.engine.sandbox.sandbox import sandbox_in_words
 from tests.cli.conftest import SCRIPT, Place
 
-LONG = 30
+LONG = 60
 WORKFLOW = """$schema: "workflow/v2.0"
 name: w
 version: "1.0.0"
@@ -234,7 +234,7 @@ def test_wrong_words_are_explained() -> None:
 def test_a_process_that_nobody_collected_has_ended() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while engine_command._is_alive(ended.pid):
             assert time.monotonic() < deadline, "a zombie counts as a process that goes on"
             time.sleep(0.01)

@@ -87,7 +87,7 @@ def test_AB_139_a_signal_ends_the_engine_and_every_process_of_its_loops(alone: P
     alone.call("run", FILE, "--input", "x", "--yes", "--detach")
     call = until(lambda: agent.calls)[0]
     engine.send_signal(signal.SIGTERM)
-    assert engine.wait(20) == 0
+    assert engine.wait(60) == 0
     until(lambda: gone(call["pid"]) and gone(call["child"]), 5)
 
 

@@ -23,7 +23,7 @@ def state(place: Place, run_id: str) -> dict[str, object]:
 
 
 def waiting(place: Place, run_id: str, iteration: int) -> dict[str, object]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         found = state(place, run_id)
         if found["status"] == "waiting_approval" and found["iteration"] == iteration:
@@ -43,7 +43,7 @@ def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: Place) -> None:
     waiting(alone, run_id, 2)
     said = alone.call("runs", "approve", run_id)
     assert "approve" in said.stdout, said.stderr
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while state(alone, run_id)["status"] != "completed":
         assert time.monotonic() < deadline
     assert state(alone, run_id)["reason"] == "approved"

@@ -77,7 +77,7 @@ def test_pause_resume_stop(shared: Place, going: str) -> None:
     assert shared.call("runs", "resume", short).stdout.split()[1] == "running"
     following = shared.popen("runs", "events", going, "--follow")
     assert shared.call("runs", "stop", short).returncode == 0
-    out, _ = following.communicate(timeout=30)
+    out, _ = following.communicate(timeout=60)
     assert out.splitlines()[-1].split()[2] == "cancelled"
     status = shared.call("runs", "status", short).stdout
     assert "cancelled (user)" in status

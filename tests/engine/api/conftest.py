@@ -108,7 +108,7 @@ class EngineProject:
         return str(answer["runId"])
 
     async def ended(self, run_id: str) -> dict[str, Any]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async for _, event in self.engine.subscribe(0, run_id):
                 if event["kind"] in ("completed", "failed", "cancelled"):
                     break
@@ -148,7 +148,7 @@ async def opened_project(
     found = read_handover(path)
     assert found is not None
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(base_url=found.url, headers=headers, trust_env=False, timeout=10) as http:
+    async with httpx.AsyncClient(base_url=found.url, headers=headers, trust_env=False, timeout=60) as http:
         try:
             yield EngineProject(engine, program, preparer, folder, presence, found, left, http)
         finally:

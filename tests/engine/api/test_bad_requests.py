@@ -77,7 +77,7 @@ async def test_bytes_that_are_no_http_harm_nobody(project: EngineProject) -> Non
     for sent in (b"\x00" * 1000, b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n"):
         reader, writer = await asyncio.open_connection("127.0.0.1", project.handover.port)
         writer.write(sent)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             with suppress(OSError):  # a reset is an answer too
                 await writer.drain()
                 writer.write_eof()

@@ -21,7 +21,7 @@ from loop_ls.contract.key_file import made_key, read_key
 from loop_ls.engine.process import instance_lock
 from tests.engine.api.conftest import EngineProject, opened_project
 
-LONG = 15
+LONG = 60
 
 
 def test_both_sides_agree_about_the_file(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ async def test_closing_the_client_ends_the_listening(project: EngineProject) -> 
     while not project.presence.listeners:
         await asyncio.sleep(0.01)
     await client.aclose()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(60):
         assert await following == []
 
 

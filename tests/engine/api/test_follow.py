@@ -19,7 +19,7 @@ async def test_the_price_of_a_long_output_grows_with_its_length_only() -> None:
         for at in range(0, len(line), CHUNK):
             yield line[at : at + CHUNK]
 
-    began = time.monotonic()
+    began = time.process_time()
     heard = [(name, len(data.get("output", ""))) async for name, data in _events(chunks(), asyncio.Event())]
     assert heard == [("", LENGTH), ("bye", 0)]
-    assert time.monotonic() - began < 5, "copying all that came at each piece takes far longer"
+    assert time.process_time() - began < 5, "copying all that came at each piece takes far longer"

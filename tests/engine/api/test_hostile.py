@@ -12,7 +12,7 @@ import pytest
 from loop_ls.client import EngineClient
 from tests.engine.api.conftest import TOKEN, EngineProject
 
-LONG = 15
+LONG = 60
 HEAD = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
 
 

@@ -68,7 +68,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     argv = [sys.executable, "-m", "loop_ls", "engine", "start", "--foreground", "--root", str(root)]
     child = subprocess.Popen([*argv, "--data-dir", str(data)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        found, deadline = None, time.monotonic() + 30
+        found, deadline = None, time.monotonic() + 60
         while found is None and time.monotonic() < deadline and child.poll() is None:
             time.sleep(0.02)
             found = read_handover(data)
@@ -123,7 +123,7 @@ def _drive(running: Running, name: str, headers: dict[str, str], mode: Generatio
     def ask(case: Any) -> None:
         if known and "id" in (case.path_parameters or {}):
             case.path_parameters["id"] = running.runs[next(count) % len(running.runs)]
-        response = case.call(base_url=running.url, headers=headers, timeout=10)
+        response = case.call(base_url=running.url, headers=headers, timeout=60)
         seen.add(response.status_code)
         case.validate_response(response, checks=CHECKS)
 

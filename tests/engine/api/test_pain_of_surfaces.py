@@ -25,7 +25,7 @@ from loop_ls.testing.models import SILENCE, ScriptedModels
 from loop_ls.testing.workflows import whole
 from tests.engine.api.conftest import EngineProject, opened_project
 
-LONG = 20
+LONG = 60
 CYCLE = """
     execution: {provider: ollama, model: m}
     steps:

@@ -177,7 +177,7 @@ async def test_a_listener_whose_token_was_taken_away_hears_no_more(project: Engi
 
     monkeypatch.setattr("loop_ls.engine.api.stream.HEARTBEAT_SECONDS", 0.05)
     who, names = token_of(project, "ada", "viewer"), []
-    async with asyncio.timeout(10), project.http.stream("GET", "/api/v1/events", headers=who) as response:
+    async with asyncio.timeout(60), project.http.stream("GET", "/api/v1/events", headers=who) as response:
         async for line in response.aiter_lines():
             if line.startswith("event: "):
                 names.append(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 from loop_ls.client import EngineClient
 from tests.engine.api.conftest import opened_project
 
-LONG = 20
+LONG = 60
 
 
 async def test_UP_59_after_the_grace_time_runs_are_torn_down(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from loop_ls.engine.api import answers, connection
 from tests.engine.api.conftest import TOKEN, EngineProject
 
-LONG = 20
+LONG = 60
 HEAD = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from tests.engine.api.conftest import EngineProject
 
-LONG = 10
+LONG = 60
 
 
 async def parts(response: httpx.Response) -> AsyncIterator[dict[str, str]]:

@@ -63,7 +63,7 @@ async def test_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal
     await mortal.begin()
     calls = await mortal.house.calls(2)
     await mortal.kill()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (gone(calls[1]["pid"]) and gone(calls[1]["child"])):
             await asyncio.sleep(0.005)
     agent.say({"text": "first"}, {"text": "lost"}, {"text": "second"}, {"text": "third"})

@@ -37,7 +37,7 @@ async def asked(served: ServedProject) -> dict[str, Any]:
 
 
 async def pending(served: ServedProject, iteration: int = 1) -> dict[str, Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             found = (await served.status()).json()["data"]["pendingApproval"]
             if found and found["iteration"] == iteration:
@@ -46,7 +46,7 @@ async def pending(served: ServedProject, iteration: int = 1) -> dict[str, Any]:
 
 
 async def over(served: ServedProject) -> dict[str, Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while served.engine is None or served.engine.live:
             await asyncio.sleep(0.01)
     return dict((await served.status()).json()["data"])

@@ -55,7 +55,7 @@ async def wire(victim: Victim) -> AsyncIterator[Wire]:
         application(victim.engine, facts, presence, lambda: None, tokens=tokens, assistants=assistants, sockets=sockets)
     )
     url = f"http://127.0.0.1:{port}"
-    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as http:
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
         yield Wire(victim, url, http)
     await sockets.aclose()
     await listening.stop()
@@ -72,11 +72,11 @@ async def heard(wire: Wire, token: str, transport: str, *starts: dict[str, Any])
         more.set()
 
     client.on("*", hear)
-    await client.connect(wire.url, auth={"token": token}, transports=[transport], wait_timeout=10)
+    await client.connect(wire.url, auth={"token": token}, transports=[transport], wait_timeout=60)
     try:
         for number, start in enumerate(starts, 1):
             await client.emit("loop:start", start)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while sum(event in ("agent:error", "agent:status") for event, _ in told) < number:
                     more.clear()
                     await more.wait()
@@ -131,6 +131,6 @@ async def test_once_the_owner_has_agreed_the_socket_starts_it(wire: Wire) -> Non
     wire.victim.is_unharmed(done)
     told = await heard(wire, OWNER, "websocket", {"agentId": "fixer", "message": "Fix."})
     assert ("agent:status", {"agentId": "fixer", "status": "running"}) in told, told
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not wire.victim.marker.exists():
             await asyncio.sleep(0.01)

@@ -125,7 +125,7 @@ async def test_once_the_owner_has_agreed_it_is_sent(victim: Victim, name: str) -
     asked = await victim.engine.start(argument)
     answer = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
     assert answer["ok"], answer
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not victim.connections:
             await asyncio.sleep(0.01)
     await victim.engine.control("stop", answer["runId"])

@@ -63,7 +63,7 @@ class ForkServer:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait(60)
 
 
 class EngineProcess:
@@ -146,9 +146,9 @@ class EngineProcess:
     async def close(self) -> None:
         """Leave in order."""
         if not self._hearing.done():
-            await asyncio.wait_for(self.ask("close"), 30)
+            await asyncio.wait_for(self.ask("close"), 60)
             self._writer.close()
-            await asyncio.wait({self._hearing}, timeout=20)
+            await asyncio.wait({self._hearing}, timeout=60)
 
 
 def check(facts: list[dict[str, Any]], iterations: int) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import psycopg
 import yaml
 
+from loop_ls.testing.ports import free_port
 from loop_ls.testing.postgres import PostgresServer
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -49,7 +50,7 @@ class Container:
     async def start(cls, database: str) -> Container:
         assert told("ENTRYPOINT") == ["loop-ls"]
         assert "LOOP_LS_DATABASE_URL" in WORKER["environment"]
-        environment = {**os.environ, "LOOP_LS_DATABASE_URL": database, "LOOP_LS_PROBE_PORT": str(port := _free_port())}
+        environment = {**os.environ, "LOOP_LS_DATABASE_URL": database, "LOOP_LS_PROBE_PORT": str(port := free_port())}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "loop_ls", *told("CMD")),
             env=environment,
@@ -89,7 +90,7 @@ async def test_three_workers_come_up_at_once_on_an_empty_database_and_leave_when
         for each in containers:
             if each.process.returncode is None:
                 each.process.terminate()
-        await asyncio.gather(*(asyncio.wait_for(each.process.wait(), 30) for each in containers))
+        await asyncio.gather(*(asyncio.wait_for(each.process.wait(), 60) for each in containers))
 
 
 def test_the_probe_of_the_compose_file_asks_the_port_that_the_image_opens() -> None:
@@ -97,11 +98,3 @@ def test_the_probe_of_the_compose_file_asks_the_port_that_the_image_opens() -> N
     assert port
     assert f"127.0.0.1:{port[1]}/ready" in " ".join(WORKER["healthcheck"]["test"])
     assert f"EXPOSE {port[1]}" in DOCKERFILE
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -19,7 +19,7 @@ Open = Callable[..., Awaitable[EngineProcess]]
 
 async def called(workload: Workload, runs: int) -> Counter[str]:
     """Engine -> the runs that it works at, once somebody works at each."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(workload.paid) < runs:
             await asyncio.sleep(0.02)
     return Counter(workload.at.values())
@@ -37,7 +37,7 @@ async def test_workers_look_seldom_into_a_queue_without_runs(cell: Open, databas
     one = await cell("a", workload)
     paces = []
     for _ in range(2):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while (pace := _pace(database)) in paces:
                 await asyncio.sleep(0.02)
         paces.append(pace)

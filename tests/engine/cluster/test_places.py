@@ -44,7 +44,7 @@ async def test_calls_at_once_are_counted_over_all_processes(members: list[Member
             await asyncio.sleep(0.02)
             now -= 1
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await asyncio.gather(*(call(gates[n % 2]) for n in range(12)))
     assert most == 2
 
@@ -56,23 +56,23 @@ async def test_calls_in_a_minute_are_counted_over_all_processes(members: list[Me
             pass
     assert waits == []
     third = asyncio.create_task(_pass(members[0].gate(per_minute=2), waits))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not waits:
             await asyncio.sleep(0.01)
     assert 50 < waits[0] <= 60
     with psycopg.connect(database, autocommit=True) as db:
         db.execute("update loop_ls.passed set at = at - interval '1 minute'")
-    await asyncio.wait_for(third, 5)
+    await asyncio.wait_for(third, 60)
 
 
 async def test_tokens_in_a_minute_are_those_that_the_calls_did_take(members: list[Member]) -> None:
     async with members[0].gate(tokens=100).passing(tokens=90) as spent:
         spent(20)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await _pass(members[1].gate(tokens=100), [], 80)
     waits: list[float] = []
     more = asyncio.create_task(_pass(members[1].gate(tokens=100), waits, 1))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not waits:
             await asyncio.sleep(0.01)
     more.cancel()
@@ -86,7 +86,7 @@ async def test_the_places_of_a_dead_process_are_free_again(members: list[Member]
     done, _ = await asyncio.wait({waiting}, timeout=0.1)
     assert not done
     members[0].places.close()  # as the connection of a process that is killed
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, 60)
     await held.__aexit__(None, None, None)
 
 

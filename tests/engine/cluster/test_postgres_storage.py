@@ -175,9 +175,9 @@ def test_many_writers_leave_no_gap_and_nobody_reads_past_a_fact_that_is_still_be
     for thread in (reader, *writers):
         thread.start()
     for thread in writers:
-        thread.join(30)
+        thread.join(60)
     done.set()
-    reader.join(30)
+    reader.join(60)
     assert [row.position for row in seen] == list(range(1, 241))
     assert [row.seq for row in storage.facts("shared", 0, 999)] == list(range(1, 121))
 

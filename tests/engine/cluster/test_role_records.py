@@ -102,7 +102,7 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
         request: dict[str, Any] = {"definition": "pair", "goal": "Do it.", "root": str(root), "origin": "editor"}
         asked = await first.start(request)
         run_id = (await first.start({**request, "consent": agreed(first.folder, asked)}))["runId"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for _, event in first.subscribe(0, run_id):
                 if event["kind"] in ("completed", "failed"):
                     break
@@ -110,7 +110,7 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
         assert (state["status"], state["reason"], state["iteration"]) == ("completed", "approved", 2)
         shown = await first.beside(run_id, state["projectId"])
         assert shown["project"]["title"] == "Loop: pair"
-        async with asyncio.timeout(10):  # the last sprint is moved when the verdict is out already
+        async with asyncio.timeout(60):  # the last sprint is moved when the verdict is out already
             while sorted(one["status"] for one in shown["sprints"].values()) != ["complete", "rejected"]:
                 shown = await first.beside(run_id, state["projectId"])
         kept = await two[0].do(lambda table: table.find("artifacts", loop_id=run_id))
@@ -119,7 +119,7 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
         again = await first.start(request)
         assert again["projectId"] == state["projectId"]
         assert (await first.delete(run_id))["ok"]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await two[1].do(lambda table: table.find("sprints", loop_id=run_id)):
                 await asyncio.sleep(0.02)
     finally:

@@ -19,7 +19,7 @@ Open = Callable[..., Awaitable[EngineProcess]]
 
 
 async def paid(workload: Workload, calls: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(workload.paid) < calls:
             await asyncio.sleep(0.01)
 
@@ -98,7 +98,7 @@ async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs
     second = await cell("second", workload, dies=moment)
     finished = await answered(second, runs)
     os.kill(first.pid, signal.SIGKILL)
-    await asyncio.wait_for(second.gone(), 20)
+    await asyncio.wait_for(second.gone(), 60)
     third = await cell("third", workload)
     await third.ended(runs)
     for run_id in runs:

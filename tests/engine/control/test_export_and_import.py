@@ -88,7 +88,7 @@ async def test_a_run_that_had_not_ended_is_shown_as_ended_and_runs_nowhere(proje
     project.models.script["write"] = [SILENCE]
     run_id = (await project.start())["runId"]
     assert project.engine is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(0):
             if event["kind"] == "step_started" and event.get("mode") == "run":
                 break

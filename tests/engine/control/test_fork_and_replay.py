@@ -61,7 +61,7 @@ async def test_without_a_number_a_fork_goes_on_from_all_that_was_finished(projec
     project.models.script["write"] = ["v1", "v2", SILENCE, "v3"]
     answer = await project.start()
     assert project.engine is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(0):
             if event["kind"] == "step_started" and event.get("iteration") == 3:
                 break
@@ -99,7 +99,7 @@ async def test_a_fork_survives_that_the_engine_leaves_in_the_middle(project: Pro
     project.models.script["write"] = [SILENCE]
     assert project.engine is not None
     answer = await project.engine.fork(first[0]["runId"], 2)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(0, answer["runId"]):
             if event["kind"] == "step_started" and event.get("iteration") == 2:
                 break

@@ -42,7 +42,7 @@ async def waiting(project: Project) -> str:
     assert project.engine is not None
     project.models.script["write"] = [SILENCE]
     answer = await project.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(0, answer["runId"]):
             if event["kind"] == "step_started" and event.get("mode") == "run":
                 break

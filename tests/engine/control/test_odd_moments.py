@@ -27,7 +27,7 @@ async def project(tmp_path: Path) -> AsyncIterator[Project]:
 async def heard(project: Project, run_id: str, kind: str, count: int = 1) -> None:
     """Until so many facts of this kind were told."""
     assert project.engine is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(after=0, run_id=run_id):
             count -= event["kind"] == kind
             if not count:
@@ -35,7 +35,7 @@ async def heard(project: Project, run_id: str, kind: str, count: int = 1) -> Non
 
 
 async def asked(project: Project, name: str, count: int = 1) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(project.models.asked(name)) < count:
             await asyncio.sleep(0)
 
@@ -148,7 +148,7 @@ async def test_everybody_at_once_pauses_resumes_stops_forks_and_deletes_and_the_
     assert set(codes) <= {"ok", "wrong_status", "not_found", "bad_argument"}, codes
     await engine.control("resume", "all")
     await engine.control("stop", "all")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while engine.live:
             await asyncio.sleep(0.01)
     for state in (await engine.runs(limit=500))["runs"]:

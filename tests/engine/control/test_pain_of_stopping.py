@@ -60,7 +60,7 @@ async def test_UP_57_a_call_that_ignores_the_stop_is_the_last_one_and_its_answer
     project.models = models = Stubborn()
     engine = await project.open()
     run_id = (await project.start())["runId"]
-    await asyncio.wait_for(models.asked_twice.wait(), 10)
+    await asyncio.wait_for(models.asked_twice.wait(), 60)
     assert (await engine.control("stop", run_id))["runs"][0]["status"] == "stopping"
     assert (await project.state(run_id))["status"] == "stopping"
     facts = await project.ended(run_id)
@@ -84,7 +84,7 @@ async def test_UP_58_a_stopped_run_does_not_wake_up_again(project: Project) -> N
     facts = await project.ended(run_id)
     assert facts[-1]["kind"] == "cancelled"
     running = [task for task in asyncio.all_tasks() if task.get_name() == f"run {run_id}"]
-    assert not running or not (await asyncio.wait(running, timeout=2))[1]  # its last fact is on its way to the disk
+    assert not running or not (await asyncio.wait(running, timeout=25))[1]  # its last fact is on its way to the disk
     assert project.models.order == ["write"]
     assert len((await engine.events(run_id))["events"]) == len(facts)
 

@@ -120,14 +120,14 @@ async def main() -> None:
             await engine.control("pause", answer["runId"])
             provider.answer.set()
         if POINT == "leave":
-            await asyncio.wait_for(provider.asked.wait(), 30)
+            await asyncio.wait_for(provider.asked.wait(), 60)
             listening.cancel()
             await engine.close()
             return
     elif runs[0]["status"] == "paused":
         (FOLDER / "came_back.log").write_text(json.dumps(runs[0]))
         await engine.control("resume", runs[0]["runId"])
-    await asyncio.wait_for(ended.wait(), 30)
+    await asyncio.wait_for(ended.wait(), 60)
     listening.cancel()
     await engine.close()
 

@@ -102,7 +102,7 @@ async def main() -> None:
     engine._storage = lambda: DyingStorage(data / "journal.db")
     await engine.open()
     runs = (await engine.runs())["runs"]
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(60):
         if runs:
             run_id = runs[0]["runId"]
             if runs[0]["status"] not in ENDS:

@@ -88,7 +88,7 @@ class EngineChild:
             answer = await self.engine.start({"root": str(project), "path": path, "input": "x", **limits})
             assert answer["ok"], answer
         acting = asyncio.create_task(self.act())
-        await asyncio.wait_for(self.ended.wait(), 30)
+        await asyncio.wait_for(self.ended.wait(), 60)
         for task in (listening, acting):
             task.cancel()
         await self.engine.close()

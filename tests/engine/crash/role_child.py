@@ -71,7 +71,7 @@ async def main() -> None:
     if not (await engine.runs())["runs"]:
         answer = await engine.start({"definition": "pair", "goal": "Go.", "sessionId": "mine"})
         assert answer["ok"], answer
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async for _, event in engine.subscribe(0):
             if event["kind"] in ENDS:
                 break

@@ -72,7 +72,7 @@ class ForkServer:
     def close(self) -> None:
         assert self._process.stdin
         self._process.stdin.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ class EngineProject:
         return dict((await self.engine.state(run_id))["state"])
 
     async def until(self, run_id: str, *statuses: str) -> dict[str, Any]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (state := await self.state(run_id))["status"] not in statuses:
                 await asyncio.sleep(0.01)
         return state
@@ -125,7 +125,7 @@ async def test_UP_67_a_journal_that_is_held_for_a_while_holds_up_its_runs_and_no
     began = time.monotonic()
     for _ in range(20):
         await asyncio.sleep(0.01)  # the loop turns
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9, "SQLite waits for ten seconds"
     assert (await project.state(run_id))["status"] == "running"
     holder.execute("rollback")
     holder.close()

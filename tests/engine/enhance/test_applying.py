@@ -25,7 +25,7 @@ def mending(**more: Any) -> Loop:
 
 
 async def until(loop: Loop, kind: str, count: int = 1) -> dict[str, Any]:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(loop.of(kind)) < count:
             await asyncio.sleep(0)
     return loop.of(kind)[-1]

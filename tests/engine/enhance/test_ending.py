@@ -218,7 +218,7 @@ async def test_EB_085_what_can_be_mended_is() -> None:
 
 
 async def _until(loop: Loop, kind: str) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not loop.of(kind):
             await asyncio.sleep(0)
 

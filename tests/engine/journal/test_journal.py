@@ -117,13 +117,13 @@ async def test_the_disk_is_waited_for_before_an_entry_counts_as_safe(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free, sync = threading.Event(), journal.storage.sync
-    monkeypatch.setattr(journal.storage, "sync", lambda: (free.wait(10), sync()))
+    monkeypatch.setattr(journal.storage, "sync", lambda: (free.wait(60), sync()))
     slow = journal.append("r", "k", [("x", {})], 1)
     prompt = journal.append("r", "k2", [("x", {})], when="now")
     assert len(await prompt) == 1
     assert not slow.done()
     free.set()
-    assert len(await asyncio.wait_for(slow, 10)) == 1
+    assert len(await asyncio.wait_for(slow, 60)) == 1
 
 
 async def test_a_disk_that_fails_is_told_to_whoever_waits_for_it(

@@ -93,7 +93,7 @@ async def parked(project: Project, until: float) -> str:
     project.models.script |= {"write": [used_up(until), "v1"], "judge": ["YES"]}
     answer = await project.start()
     assert project.engine is not None
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in project.engine.subscribe(0):
             if event["kind"] == "paused":
                 return str(answer["runId"])

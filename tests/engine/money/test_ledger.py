@@ -23,7 +23,7 @@ async def test_calls_side_by_side_cannot_overshoot_together() -> None:
     await asyncio.sleep(0)
     assert not second.done()
     ledger.settle(first, Cost(0.1))
-    _, hold = await asyncio.wait_for(second, 1)
+    _, hold = await asyncio.wait_for(second, 60)
     assert hold.most == Cost(0.6)
 
 
@@ -34,7 +34,7 @@ async def test_what_does_not_fit_alone_ends_the_run_but_only_once_the_others_are
     await asyncio.sleep(0)
     ledger.settle(first, Cost(0.6))
     with pytest.raises(CapReached) as reached:
-        await asyncio.wait_for(second, 1)
+        await asyncio.wait_for(second, 60)
     assert reached.value.reason == "budget"
     assert "$0.60 of $1.00 are spent" in reached.value.told
 

@@ -189,7 +189,7 @@ def post(url: str, body: dict[str, Any], **headers: str) -> tuple[int, str]:
     usual = {"content-type": "application/json", "authorization": "Bearer k", "anthropic-version": "2023-06-01"}
     request = urllib.request.Request(url, json.dumps(body).encode(), {**usual, **headers})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

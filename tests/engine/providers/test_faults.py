@@ -79,7 +79,7 @@ async def test_nobody_waits_for_an_hour(llmock: Any, ask: Asked) -> None:
     llmock.rate_limit(times=None, retry_after=3600)
     began = time.monotonic()
     assert (await failure(ask)).retry_after == 3600
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     assert len(llmock.requests) == 1
 
 
@@ -129,12 +129,12 @@ async def test_a_stalled_stream_is_left(llmock: Any, ask: Asked, provider: str, 
 
 @both
 async def test_WB_118_the_timeout_of_the_step_counts(llmock: Any, ask: Asked, provider: str) -> None:
-    llmock.slow_first_token(5, times=None)
+    llmock.slow_first_token(30, times=None)
     began = time.monotonic()
     found = await failure(ask, provider, timeout=0.3)
     assert found.code == "timeout"
     assert "0.3 s" in found.message
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 25
     assert len(ask.waits) == 0
 
 

@@ -22,7 +22,7 @@ async def test_no_page_keeps_the_engine_busy(part: str) -> None:
     script = f"from loop_ls.engine.providers.fetch import _words; _words({part!r} * {size}); print('read')"
     child = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             out, _ = await child.communicate()
     finally:
         if child.returncode is None:

@@ -159,14 +159,14 @@ async def test_a_keyring_that_fails_is_as_good_as_none(monkeypatch: pytest.Monke
 
 @both
 async def test_the_first_word_has_a_limit_of_its_own(llmock: Any, providers: Providers, provider: str) -> None:
-    llmock.slow_first_token(5, times=None)
+    llmock.slow_first_token(30, times=None)
     ask = Asked(providers.models({provider: {"firstTokenSeconds": 0.2}}))
     began = time.monotonic()
     with pytest.raises(ModelFailure) as caught:
         await ask(provider, attempts=1)
     assert caught.value.code == "timeout"
     assert "gave no first word within 0.2 s" in caught.value.message
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 25
 
 
 #: A stream of each kind: what makes up the first word, and the rest.

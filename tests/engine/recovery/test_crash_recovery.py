@@ -69,7 +69,7 @@ class EngineProject:
 
 
 async def heard(engine: Engine, kind: str, count: int = 1, run_id: str | None = None) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for _, event in engine.subscribe(0, run_id):
             count -= event["kind"] == kind
             if count == 0:
@@ -115,7 +115,7 @@ async def test_a_run_that_waits_is_driven_when_a_person_says_something_and_not_b
 async def test_a_run_that_works_goes_on_at_once_however_many_wait_before_it(project: EngineProject) -> None:
     runs = await project.filled()
     working = (await project.engines[0].start({"root": "/tmp", "path": "call.yaml"}))["runId"]
-    await asyncio.wait_for(project.program.called.wait(), 20)
+    await asyncio.wait_for(project.program.called.wait(), 60)
     await project.engines[0].close()
 
     engine = await project.open()
@@ -129,7 +129,7 @@ async def test_all_come_by_themselves(project: EngineProject) -> None:
     await project.engines[0].close()
 
     engine = await project.open()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(project.program.driven) < COUNT:
             await asyncio.sleep(0.01)
     assert sorted(project.program.driven) == sorted(runs)

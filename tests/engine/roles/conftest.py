@@ -123,7 +123,7 @@ class EngineProject:
                     return event
             raise AssertionError(f"no {kinds}")
 
-        return await asyncio.wait_for(seen(), 20)
+        return await asyncio.wait_for(seen(), 60)
 
     async def state(self, run_id: str) -> Json:
         return dict((await self.engine.state(run_id))["state"])

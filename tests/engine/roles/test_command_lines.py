@@ -61,7 +61,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def known_options(name: str) -> list[str]:
     """Every option of the installed program, by its own help."""
-    told = subprocess.run([name, "--help"], capture_output=True, text=True, timeout=10, check=True).stdout
+    told = subprocess.run([name, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     found = set(re.findall(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*)", told)) | set(PROGRAMS[name].options)
     assert len(found) > 5
     return sorted(found)

@@ -199,7 +199,7 @@ async def test_RB_018_an_edit_of_the_file_reaches_no_running_loop_after_a_restar
 
     project.say(write=["text", silent, "text"], judge_it=["no", "APPROVED"])
     run_id = await project.start()
-    await asyncio.wait_for(asked.wait(), 20)  # else the engine that comes back would ask the one that is silent
+    await asyncio.wait_for(asked.wait(), 60)  # else the engine that comes back would ask the one that is silent
     project.define(roles=[{"name": "only", "role": "reviewer", "prompt": "Say APPROVED."}])
     await project.engine.close()
     project.engines.pop()

@@ -35,7 +35,7 @@ class Held:
 
 
 async def begun(held: Held) -> None:
-    await asyncio.wait_for(held.begun.wait(), 10)
+    await asyncio.wait_for(held.begun.wait(), 60)
 
 
 async def test_RB_065_a_pause_lets_the_stage_finish_and_starts_no_other(project: EngineProject) -> None:
@@ -70,7 +70,7 @@ async def test_RB_065_the_tools_of_a_stage_belong_to_it(project: EngineProject) 
 
     project.models.ask = ask  # type: ignore[method-assign,assignment]
     run_id = await project.start()
-    await asyncio.wait_for(first.wait(), 10)
+    await asyncio.wait_for(first.wait(), 60)
     await project.engine.control("pause", run_id)
     go.set()
     await project.until(run_id, "stage_completed", stage="write")
@@ -140,7 +140,7 @@ async def test_RB_071_a_stop_cancels_the_task_of_the_stage(project: EngineProjec
     await project.until(run_id, "stage_started")
     await project.engine.control("stop", run_id)
     state = await project.ended(run_id)
-    await asyncio.wait_for(cancelled.wait(), 5)
+    await asyncio.wait_for(cancelled.wait(), 60)
     stages = (await project.rows(run_id))[0]["stages"]
     assert (state["status"], [stage["status"] for stage in stages]) == ("cancelled", ["cancelled", "pending"])
 
@@ -149,7 +149,7 @@ async def test_RB_072_a_stage_that_a_crash_cut_off_is_handed_out_again_twice_at_
     project.say(write=SILENCE)
     run_id = await project.start()
     for life in range(1, 4):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(await project.facts(run_id, "stage_started")) < life:
                 await asyncio.sleep(0.02)
         await project.engine.close()
@@ -164,7 +164,7 @@ async def test_RB_072_a_stage_that_a_crash_cut_off_is_handed_out_again_twice_at_
 async def test_RB_072_what_was_finished_before_a_crash_is_not_done_again(project: EngineProject) -> None:
     project.say(judge_it=["no", SILENCE, "APPROVED"])
     run_id = await project.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(await project.facts(run_id, "stage_started")) < 4:
             await asyncio.sleep(0.02)
     await project.engine.close()

@@ -169,7 +169,7 @@ async def test_RB_038_a_dispatch_that_fails_fails_the_loop_and_says_why(project:
     await project.ended(run_id)
     await project.records.do(lambda table: table._connection.execute("drop table sessions"))
     project.say(judge_it=["no"])
-    second = await asyncio.wait_for(_started_without_sessions(project), 10)
+    second = await asyncio.wait_for(_started_without_sessions(project), 60)
     state = await project.ended(second)
     assert state["status"] == "failed"
     assert state["dispatch"]["status"] == "failed"

@@ -57,7 +57,7 @@ async def test_a_goal_that_people_changed_is_shown_where_it_held(project: Engine
 
     project.models.ask = ask  # type: ignore[method-assign]
     run_id = await project.start(goal="First goal.")
-    await asyncio.wait_for(reached.wait(), 20)
+    await asyncio.wait_for(reached.wait(), 60)
     assert (await project.engine.change(run_id, {"goal": "Second goal.", "max_iterations": 9}))["ok"]
     gate.set()
     await project.ended(run_id)

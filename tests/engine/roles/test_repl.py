@@ -114,13 +114,13 @@ async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_
     served.models.ask = ask  # type: ignore[method-assign]
     prompt = Prompt(served)
     typing = asyncio.create_task(prompt.type("/loops start pair Write a poem."))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "    first line" not in prompt.said:
             await asyncio.sleep(0.02)
     assert not typing.done()
     assert "    second line" not in prompt.said
     go.set()
-    told = await asyncio.wait_for(typing, 10)
+    told = await asyncio.wait_for(typing, 60)
     assert "  write (coder)\n    first line\n    second line\n" in told
     assert "    APPROVED" in told
     assert "✓ approved in iteration 1" in told
@@ -130,7 +130,7 @@ async def test_RB_123_an_interruption_gives_the_prompt_back_and_leaves_the_loop_
     served.say(write=SILENCE)
     prompt = Prompt(served)
     typing = asyncio.create_task(prompt.type("/loops start pair Write a poem."))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "  write (coder)" not in prompt.said:
             await asyncio.sleep(0.02)
     typing.cancel()

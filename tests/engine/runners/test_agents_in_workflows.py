@@ -67,7 +67,7 @@ class Place:
 
     async def called(self) -> dict[str, Any]:
         """What the agent was told first, once it was started."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not self.agent.calls:
                 await asyncio.sleep(0.005)
         return self.agent.calls[0]
@@ -141,7 +141,7 @@ async def test_a_stop_ends_the_agent_and_its_children(place: Place) -> None:
     await place.engine.control("stop", answer["runId"])
     facts = await place.ended(answer["runId"])
     assert facts[-1]["kind"] == "cancelled"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (gone(told["pid"]) and gone(told["child"])):
             await asyncio.sleep(0.01)
 

@@ -58,7 +58,7 @@ async def test_text_is_heard_while_the_agent_goes_on(agent: FakeAgent, tmp_path:
     agent.say({"text": "so far", "result": "the end", "wait_for": str(go)})
     heard = asyncio.Event()
     running = asyncio.create_task(agent.runner().run(Assignment("x"), lambda text: heard.set()))
-    await asyncio.wait_for(heard.wait(), 10)
+    await asyncio.wait_for(heard.wait(), 60)
     assert not running.done()
     go.touch()
     work = await running
@@ -70,7 +70,7 @@ async def test_AB_086_a_silent_agent_is_ended_at_its_idle_limit(agent: FakeAgent
     began = time.monotonic()
     with pytest.raises(Failure, match=r"timed out \(inactivity\).* 1 s"):
         await agent.run(idle=1.0)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 60
     await all_gone(agent.calls[0]["pid"])
 
 
@@ -90,7 +90,7 @@ async def test_AB_089_children_are_gone_with_the_agent(agent: FakeAgent) -> None
     agent.say({"child": True, "text": "here", "hang": True})
     heard = asyncio.Event()
     running = asyncio.create_task(agent.runner().run(Assignment("x"), lambda text: heard.set()))
-    await asyncio.wait_for(heard.wait(), 10)
+    await asyncio.wait_for(heard.wait(), 60)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -223,7 +223,7 @@ async def test_no_more_agents_work_at_once_than_the_settings_say(agent: FakeAgen
     agent.say({"text": "x", "wait_for": str(go)})
     runner = CliRunner("claude-code", agent.program, Claude(), dict(os.environ), {"maxConcurrency": 1})
     running = [asyncio.create_task(runner.run(Assignment("x"))) for _ in range(2)]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not agent.calls:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.3)

@@ -19,7 +19,7 @@ SESSION = "89badb13-db8e-4fe7-8133-6f283ed344ad"
 
 def fake(tmp_path: Path, speaks: str, words: tuple[str, ...], message: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(FAKE), speaks, str(tmp_path / "log"), "fine", *words]
-    return subprocess.run(command, input=message, text=True, capture_output=True, timeout=30)
+    return subprocess.run(command, input=message, text=True, capture_output=True, timeout=60)
 
 
 @pytest.mark.parametrize("why", REFUSED)
@@ -49,5 +49,5 @@ def test_a_fake_takes_what_the_real_program_takes(tmp_path: Path, speaks: str, w
 def test_a_session_that_was_kept_is_not_begun_again(tmp_path: Path, kept: tuple[str, ...], status: int) -> None:
     (tmp_path / "script.json").write_text('[{"text": "fine"}]')
     command = [sys.executable, str(CLAUDE), str(tmp_path), "--print", "--session-id", SESSION, *kept]
-    ends = [subprocess.run(command, input="hi", text=True, capture_output=True, timeout=30) for _ in range(2)]
+    ends = [subprocess.run(command, input="hi", text=True, capture_output=True, timeout=60) for _ in range(2)]
     assert [end.returncode for end in ends] == [0, status]

@@ -82,7 +82,7 @@ class Project:
         return await self.engine.start({"root": str(self.root), "path": str(path), "input": "bread", **more})
 
     async def facts(self, run_id: str) -> list[dict[str, Any]]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for _, event in self.engine.subscribe(after=0, run_id=run_id):
                 if event["kind"] in ("completed", "failed", "cancelled"):
                     break

@@ -66,7 +66,7 @@ class EngineProject:
     async def facts(self, run_id: str) -> list[dict[str, Any]]:
         """All facts of a run, once it has ended."""
         assert self.engine is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for _, event in self.engine.subscribe(after=0, run_id=run_id):
                 if event["kind"] in ("completed", "failed", "cancelled"):
                     break
@@ -106,7 +106,7 @@ async def test_WB_045_a_developer_loop_runs_to_its_end(project: EngineProject) -
 async def test_an_engine_that_leaves_and_comes_back_pays_for_nothing_twice(project: EngineProject) -> None:
     project.models = ScriptedModels({**SCRIPT, "review": ["FAIL: empty", SILENCE]})
     run_id = (await project.start())["runId"]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(project.models.asked("review")) < 2:
             await asyncio.sleep(0.01)
     assert project.engine is not None
@@ -124,7 +124,7 @@ async def test_an_engine_that_leaves_and_comes_back_pays_for_nothing_twice(proje
 async def test_WB_077_a_stop_ends_the_run_at_once(project: EngineProject) -> None:
     project.models = ScriptedModels({**SCRIPT, "write": SILENCE})
     run_id = (await project.start())["runId"]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not project.models.asked("write"):
             await asyncio.sleep(0.01)
     assert project.engine is not None

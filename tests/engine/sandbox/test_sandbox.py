@@ -76,7 +76,7 @@ def folder(tmp_path: Path) -> Path:
 def run(fence: Sandbox, folder: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     words: Sequence[str] = fence.argv(program, arguments, folder)
     return subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30, check=False
+        words, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
     )
 
 
@@ -132,7 +132,7 @@ def _in_process(folder: Path, code: str, version: int) -> subprocess.CompletedPr
         f"import landlock_exec\n{fence}\n{code}\n"
     )
     return subprocess.run(
-        [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", text], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
 
 

@@ -34,7 +34,7 @@ MILD = STUBBORN.replace("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "pass")
 async def started(program: str) -> tuple[supervisor.SupervisedProcess, list[int]]:
     held = await supervisor.start([sys.executable, "-c", program])
     assert held.process.stdout
-    line = await asyncio.wait_for(held.process.stdout.readline(), 10)
+    line = await asyncio.wait_for(held.process.stdout.readline(), 60)
     return held, [int(word) for word in line.split()]
 
 
@@ -95,7 +95,7 @@ async def test_UP_61_a_start_that_is_given_up_leaves_nobody(tmp_path: Path, monk
     told = tmp_path / "pid"
     program = f"import os, sys; open({str(told)!r}, 'w').write(f'{{os.getpid()}};'); sys.stdin.read()"
     starting = asyncio.create_task(supervisor.start([sys.executable, "-c", program], stdin=PIPE))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await connecting.wait()
         while not told.exists() or not told.read_text().endswith(";"):
             await asyncio.sleep(0.005)
@@ -113,7 +113,7 @@ async def test_UP_61_a_stop_does_not_wait_until_somebody_reads_what_was_printed(
     monkeypatch.setattr(supervisor, "LAST_RESORT", 300)
     held = await supervisor.start([sys.executable, "-c", "while True: print('x' * 1000)"])
     output = held.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while output.is_reading():
             await asyncio.sleep(0.005)
         assert await held.stop() == 128 + signal.SIGTERM
@@ -150,7 +150,7 @@ asyncio.run(main())
         sys.executable, "-c", engine, stdout=asyncio.subprocess.PIPE, cwd=ROOT
     )
     assert process.stdout
-    pids = [int(word) for word in (await asyncio.wait_for(process.stdout.readline(), 20)).split()]
+    pids = [int(word) for word in (await asyncio.wait_for(process.stdout.readline(), 60)).split()]
     assert pids  # it has started, or there is nothing to be left
     process.kill()
     await process.wait()
@@ -184,7 +184,7 @@ async def test_a_program_with_a_session_of_its_own_is_ended_as_well(tmp_path: Pa
         f"time.sleep({0 if told == 'ended' else 600})"
     )
     held = await supervisor.start([sys.executable, "-c", program])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
             await asyncio.sleep(0.01)
     pid = int((tmp_path / "pid").read_text())
@@ -195,6 +195,6 @@ async def test_a_program_with_a_session_of_its_own_is_ended_as_well(tmp_path: Pa
             held.release()
         case _:
             await held.wait()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
             await asyncio.sleep(0.01)

@@ -33,7 +33,7 @@ def serving(tmp_path: Path) -> Iterator[tuple[str, str]]:
     with (tmp_path / "log").open("w") as log:
         child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=log)
     try:
-        found, deadline = None, time.monotonic() + 30
+        found, deadline = None, time.monotonic() + 60
         while found is None and time.monotonic() < deadline and child.poll() is None:
             time.sleep(0.02)
             found = read_handover(data)

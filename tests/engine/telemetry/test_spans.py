@@ -122,7 +122,7 @@ def test_traces_reach_the_collector_that_the_environment_names(monkeypatch: Any)
         spans.close()
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(60)
         server.server_close()
     [(path, body)] = received
     assert path == "/v1/traces"

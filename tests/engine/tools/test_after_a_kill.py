@@ -49,13 +49,13 @@ async def test_a_killed_engine_leaves_no_server_and_no_grandchild(tmp_path: Path
         sys.executable, "-c", textwrap.dedent(ENGINE), command, cwd=tmp_path, stdout=PIPE
     )
     assert process.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         grandchild = int(await process.stdout.readline())
     family = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
     assert grandchild in family
     process.send_signal(signal.SIGKILL)
     await process.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(map(alive, family)) and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
     assert [pid for pid in family if alive(pid)] == []

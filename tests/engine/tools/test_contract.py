@@ -103,7 +103,7 @@ def wire(command: list[str]) -> Iterator[Wire]:
     made = Wire(command)
     yield made
     made.process.kill()
-    made.process.communicate(timeout=10)
+    made.process.communicate(timeout=60)
 
 
 def test_the_version_that_was_asked_is_spoken_and_tools_are_announced(wire: Wire) -> None:

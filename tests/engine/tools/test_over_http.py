@@ -43,7 +43,7 @@ class Listening:
 
     async def __aenter__(self) -> Listening:
         self._task = asyncio.create_task(self._server.serve([self._socket]))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self._server.started:
                 await asyncio.sleep(0.01)
         return self

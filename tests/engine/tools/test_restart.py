@@ -34,7 +34,7 @@ async def opened(folder: Path, models: ScriptedModels, environ: dict[str, str]) 
 
 async def until(engine: Engine, run_id: str, *kinds: str) -> list[dict[str, Any]]:
     """The facts up to the first one of these kinds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for _, event in engine.subscribe(after=0, run_id=run_id):
             if event["kind"] in kinds:
                 break

@@ -202,7 +202,7 @@ async def test_a_stop_ends_the_tool_that_runs(room: Room) -> None:
     running = asyncio.create_task(it.run())
     await until(lambda: room.called)
     it.recorder.stop()
-    await ends_stopped(running, 10)
+    await ends_stopped(running)
 
 
 def test_two_servers_with_a_tool_of_one_name_keep_both() -> None:

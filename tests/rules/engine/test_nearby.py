@@ -35,7 +35,7 @@ def test_what_was_found_beside_is_taken_over() -> None:
     other = checker.beside(workspace)
     thread = Thread(target=other.findings, args=(workspace, document))
     thread.start()
-    thread.join(30)
+    thread.join(60)
     checker.take_over(other, document.uri)
     opened = document.at_version(7)
     now = workspace.with_document(opened)

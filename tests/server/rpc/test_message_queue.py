@@ -77,6 +77,6 @@ async def test_every_message_arrives_once_and_in_order() -> None:
     messages: list[Arrival] = [{"n": n} for n in range(5000)]
     thread = threading.Thread(target=lambda: [inbox.put([message]) for message in messages])
     thread.start()
-    await asyncio.wait_for(done.wait(), 20)
+    await asyncio.wait_for(done.wait(), 60)
     thread.join()
     assert found == messages

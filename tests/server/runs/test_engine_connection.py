@@ -81,7 +81,7 @@ async def test_UP_73_a_run_started_in_the_terminal_shows_in_the_editor(session: 
         stdout=asyncio.subprocess.DEVNULL,
     )
     await session.until(lambda: any(event["kind"] == "completed" for event in session.events), limit=60)
-    assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert await asyncio.wait_for(process.wait(), 60) == 0
     [run_id] = {event["runId"] for event in session.events}
     numbers = [event["seq"] for event in session.events_of(run_id) if "seq" in event]
     assert numbers == list(range(1, len(numbers) + 1))

@@ -187,7 +187,7 @@ async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: P
     fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 2}
     assert record.take(fact)
     rounds.look(record)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await said.wait()
     assert buffer.held == FLOW.replace("Write", "Tell")
 

@@ -139,7 +139,7 @@ class RawClient:
         self.process.kill()
         self.process.wait()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()

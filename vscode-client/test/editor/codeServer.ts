@@ -58,13 +58,12 @@ export function serverProgram(): string {
   return program;
 }
 
+/** Not one that the system hands out: it would hand it out again, to any connection, before the server listens. */
 function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
+  return new Promise((resolve) => {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const probe = createServer().once("error", () => resolve(freePort()));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(port)));
   });
 }
 

@@ -86,7 +86,7 @@ class EngineProject:
     async def until(self, run_id: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """The first fact of the run that is wanted."""
         assert self.engine is not None
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for _, event in self.engine.subscribe(after=0, run_id=run_id):
                 if wanted(event):
                     return event
@@ -101,7 +101,7 @@ class EngineProject:
 
     async def calls(self, count: int) -> list[dict[str, Any]]:
         """What the agent was told, once it was started so often."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.agent.calls) < count:
                 await asyncio.sleep(0.005)
         return self.agent.calls

@@ -42,7 +42,7 @@ class Client:
         self.heard.append(("connect_error", data))
 
     async def until(self, event: str, wanted: Callable[[Any], bool] = lambda data: True) -> Any:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 self._more.clear()
                 for name, data in self.heard:
@@ -82,7 +82,7 @@ class ServedProject(EngineProject):
         client = Client()
         self.last = client
         auth = None if token is None else {"token": token}
-        await client.io.connect(self.url, auth=auth, transports=[transport], wait_timeout=10)
+        await client.io.connect(self.url, auth=auth, transports=[transport], wait_timeout=60)
         self.clients.append(client)
         return client
 
@@ -103,14 +103,14 @@ class ServedProject(EngineProject):
     async def engine_stop(self) -> None:
         assert self.engine is not None
         await self.engine.control("stop", "all")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.engine.live:
                 await asyncio.sleep(0.005)
 
     async def run_id(self) -> str:
         """Of the loop that goes on."""
         assert self.engine is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.engine.live:
                 await asyncio.sleep(0.005)
         return self.engine.live[-1].run_id
@@ -146,7 +146,7 @@ async def serving(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> 
         mcp=mcp,
     )
     await listening.start(app)
-    async with httpx.AsyncClient(base_url=project.url, trust_env=False, timeout=20) as project.http:
+    async with httpx.AsyncClient(base_url=project.url, trust_env=False, timeout=60) as project.http:
         try:
             yield project
         finally:

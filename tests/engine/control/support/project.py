@@ -64,7 +64,7 @@ class Project:
     async def ended(self, run_id: str) -> list[Answer]:
         """All facts of a run, once it has ended."""
         assert self.engine is not None
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for _, event in self.engine.subscribe(after=0, run_id=run_id):
                 if event["kind"] in ENDS:
                     break

@@ -13,7 +13,7 @@ Opened = Callable[[Engine], Awaitable[Engine]]
 
 async def until(engine: Engine, kind: str, run_id: str | None = None, number: int = 1) -> dict[str, Any]:
     """The `number`-th event of this kind, from the beginning of the journal."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         async for _, event in engine.subscribe(0, run_id):
             number -= event["kind"] == kind
             if number == 0:

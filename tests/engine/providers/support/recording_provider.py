@@ -85,7 +85,7 @@ class RecordingProvider:
         finally:
             server.shutdown()
             server.server_close()
-            thread.join(10)
+            thread.join(60)
 
     def reply(self, request: Request) -> tuple[int, str, bytes, Mapping[str, str]]:
         if (refusal := _refusal(request)) is not None:

@@ -44,7 +44,8 @@ class FakeAgent:
     @property
     def calls(self) -> list[dict[str, Any]]:
         path = self.folder / "calls.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        whole, _, _ = (path.read_text() if path.exists() else "").rpartition("\n")  # it may be writing the next one
+        return [json.loads(line) for line in whole.splitlines()]
 
     @property
     def messages(self) -> list[str]:
