@@ -17,13 +17,16 @@ BOUND = 5.0
 SWITCH, GRACE = "RONDOFLOW_TEARDOWN_ON_DISCONNECT", "RONDOFLOW_TEARDOWN_GRACE_MS"
 GRACE_MS = 60_000
 User = str | None
+Pause = Callable[[float], Awaitable[None]]
 
 
 class DisconnectTeardown:
-    """`teardown` ends the runs of a user; `grace` in seconds, None: never."""
+    """`teardown` ends the runs of a user; `grace` in seconds, None: never. `pause` waits for so long."""
 
-    def __init__(self, teardown: Callable[[User], Awaitable[None]], grace: float | None) -> None:
-        self._teardown, self._grace = teardown, grace
+    def __init__(
+        self, teardown: Callable[[User], Awaitable[None]], grace: float | None, pause: Pause = asyncio.sleep
+    ) -> None:
+        self._teardown, self._grace, self._pause = teardown, grace, pause
         self._sockets: Counter[User] = Counter()
         self._waiting: dict[User, asyncio.Task[None]] = {}
         self._closed = False
@@ -58,7 +61,7 @@ class DisconnectTeardown:
         await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _later(self, user: User, grace: float) -> None:
-        await asyncio.sleep(grace)
+        await self._pause(grace)
         if not self.there(user):
             await self._teardown(user)
         self._waiting.pop(user, None)

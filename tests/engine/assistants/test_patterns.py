@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from loop_ls.engine.assistants.views import reason_of
 from loop_ls.engine.judges.pattern import Pattern
@@ -95,12 +94,12 @@ async def test_AB_041_only_the_iterations_own_output_is_searched() -> None:
 async def test_AB_042_a_runaway_pattern_holds_up_nobody() -> None:
     alone = Alone(Saying("a" * 5000 + "!"), regex(r"(a|aa)+$"), 1, pattern_limit=0.5)
     running = asyncio.create_task(alone.run())
-    longest, last = 0.0, time.monotonic()
+    turns = 0  # of the event loop, beside a search that takes half a second of the processor
     while not running.done():
         await asyncio.sleep(0.01)
-        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        turns += 1
     assert (await running).reason == "max_iterations"
-    assert longest < 0.4
+    assert turns > 5
     assert [warning["code"] for warning in alone.recorder.of("warning")] == ["slow_pattern"]
 
 

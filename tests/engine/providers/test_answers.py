@@ -21,7 +21,7 @@ async def test_the_answer_is_streamed_and_whole(llmock: Any, ask: Asked, provide
     assert "".join(ask.heard) == reply.text
     assert (reply.provider, reply.model, reply.finish) == (provider, MODELS[provider], "stop")
     assert reply.response_id
-    assert 0 < reply.duration < 5
+    assert 0 < reply.duration < 60
 
 
 @both

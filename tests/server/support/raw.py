@@ -17,7 +17,7 @@ from loop_ls.server.rpc.framing import Frames, frame
 
 Json = dict[str, Any]
 SERVE = [sys.executable, "-m", "loop_ls", "serve"]
-LIMIT = 20.0
+LIMIT = 60.0
 
 
 class RawClient:

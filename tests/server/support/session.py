@@ -17,7 +17,7 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 from tests.server.support.vscode import CAPABILITIES
 
 Json = dict[str, Any]
-LIMIT = 30.0
+LIMIT = 60.0
 EDITORS = ("vscode", "neovim", "emacs")
 
 

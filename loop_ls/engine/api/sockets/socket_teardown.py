@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.sockets.socket_server import Sockets
 from loop_ls.engine.assistants.api_service import AssistantService
-from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, attended_runs, tear_down
+from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, Pause, attended_runs, tear_down
 
 
-def sockets_of(assistants: AssistantService, presence: Presence, grace: float | None) -> Sockets:
+def sockets_of(
+    assistants: AssistantService, presence: Presence, grace: float | None, pause: Pause = asyncio.sleep
+) -> Sockets:
     """`grace` None: runs are never torn down."""
     engine = assistants.engine
 
@@ -19,5 +23,5 @@ def sockets_of(assistants: AssistantService, presence: Presence, grace: float | 
         runs = attended_runs(engine.live, user)
         await tear_down(runs, lambda run_id: engine.control("stop", run_id, cause="teardown"))
 
-    teardowns = DisconnectTeardown(teardown, grace)
+    teardowns = DisconnectTeardown(teardown, grace, pause)
     return Sockets(assistants, teardowns, presence.listening)

@@ -16,6 +16,7 @@ from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
 from loop_ls.engine.api.sockets.socket_teardown import sockets_of
 from loop_ls.engine.assistants.api_service import AssistantService
+from loop_ls.engine.assistants.disconnect_teardown import Pause
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
 from tests.engine.assistants.support.project import EngineProject
@@ -117,7 +118,9 @@ class ServedProject(EngineProject):
 
 
 @asynccontextmanager
-async def serving(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> AsyncIterator[ServedProject]:
+async def serving(
+    folder: Path, grace: float | None = 60.0, mcp: Any = None, pause: Pause = asyncio.sleep
+) -> AsyncIterator[ServedProject]:
     project = ServedProject(folder)
     engine = await project.open()
 
@@ -129,7 +132,7 @@ async def serving(folder: Path, grace: float | None = 60.0, mcp: Any = None) -> 
 
     project.presence = Presence(teardown=nothing, busy=busy, leave=lambda: None, grace=None)
     assistants = AssistantService(engine, Assistants(project.root))
-    sockets = sockets_of(assistants, project.presence, grace)
+    sockets = sockets_of(assistants, project.presence, grace, pause)
     sock = listen(0)
     port = sock.getsockname()[1]
     project.url = f"http://127.0.0.1:{port}"
