@@ -5,10 +5,15 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from loop_ls.text.invariant import check_invariants
 
 check_invariants(True)
+
+# Whoever runs them twice sees the same: `--hypothesis-profile=default` looks elsewhere each time.
+settings.register_profile("fixed", derandomize=True)
+settings.load_profile("fixed")
 
 # A shell that starts something in the background has it ignore Ctrl-C, and so all that it starts in turn.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -42,3 +47,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_TESTS) and is_quick(item.path):
             item.add_marker(pytest.mark.quick)
+    items.sort(key=lambda item: item.path.name not in _LONG)  # else one of them would go on alone at the end
+
+
+#: Files with few tests that take long.
+_LONG = frozenset(
+    {
+        *("test_soak.py", "test_targets.py", "test_rows.py", "test_adversarial_planner.py", "test_fleet.py"),
+        *("test_namespaces.py", "test_trouble.py", "test_sharing.py", "test_edits_equal_fresh.py", "test_anywhere.py"),
+        *("test_matrix.py", "test_enhance_trust.py", "test_hostile_folder.py", "test_engine.py", "test_ci_script.py"),
+        *("test_enhance_commands.py", "test_engine_connection.py", "test_lists_of_runs.py", "test_editors.py"),
+    }
+)

@@ -1,4 +1,4 @@
-"""The installed command in folders of its own: real processes, real engines, no key."""
+"""The command in folders of its own: real processes, real engines, no key. Neither waits for imports (`forked`)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from loop_ls.client.engine_location import read_handover
+from tests.processes import forked
 
 SCRIPT = Path(sys.executable).with_name("loop-ls")
 SECONDS = 90
@@ -68,21 +69,21 @@ class Place:
         return kept | {"LOOP_LS_DATA_DIR": str(self.data), "NO_COLOR": "1", "COLUMNS": "100", **more}
 
     def call(self, *words: str, stdin: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [SCRIPT, *words],
+            SECONDS,
+            stdin,
             cwd=self.root,
             env=self.env(**env),
-            input=stdin,
-            stdin=None if stdin is not None else subprocess.DEVNULL,
-            capture_output=True,
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
-            timeout=SECONDS,
-            check=False,
         )
 
     def popen(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return forked.Forked(
             [SCRIPT, *words],
             cwd=self.root,
             env=self.env(**env),
@@ -110,7 +111,7 @@ class Place:
             return
         with suppress(psutil.Error):
             process = psutil.Process(pid)
-            if "loop_ls" in process.cmdline() and str(self.data) in process.cmdline():
+            if forked.is_ours(process.cmdline()) or str(self.data) in process.cmdline():
                 process.kill()
 
 
@@ -120,6 +121,12 @@ def fill(place: Place) -> None:
     place.write("develop.answers.yaml", ANSWERS)
     place.write("only_loop.yaml", ONLY_LOOP)
     place.write("only_loop.answers.yaml", ANSWERS)
+
+
+@pytest.fixture(autouse=True)
+def engines_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that a test starts by itself too."""
+    monkeypatch.setattr("loop_ls.client.launch.subprocess", forked.Subprocess)
 
 
 @pytest.fixture(scope="module")

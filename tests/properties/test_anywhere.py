@@ -18,7 +18,7 @@ from tests.properties.hands import place, typed
 from tests.properties.proofs import PROOFS
 from tests.properties.samples import Sample, by_format
 
-CALLS = int(os.environ.get("LOOP_LS_CALLS", "40000"))
+CALLS = int(os.environ.get("LOOP_LS_CALLS", "12000"))
 SEED = int(os.environ.get("LOOP_LS_SEED", "1"))
 #: Of all calls; workflows have most of the features.
 _SHARES = {"workflow": 0.55, "assistant": 0.15, "role_loop": 0.15, "settings": 0.15}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.properties.long_texts import CALLEE, ENCODINGS, EOLS, FORMATS, Buffer
 from tests.syntax.flat import flat_tree
 
 ROOT = "/w"
+EXAMPLES = int(os.environ.get("LOOP_LS_EXAMPLES", "2"))
 
 
 def _uri(path: str) -> str:
@@ -108,6 +110,10 @@ def _edits(found: object) -> Any:
 def test_a_long_file_after_edits_equals_one_read_afresh(name: str) -> None:
     machine = type(f"EditsOf_{name}", (EditsOfALongFile,), {"name": name}).TestCase
     machine.settings = settings(
-        max_examples=3, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+        max_examples=EXAMPLES,
+        stateful_step_count=12,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
     )
     machine().runTest()

@@ -1,4 +1,5 @@
-"""Servers in processes of their own, with a data folder that nobody else has."""
+"""Servers in processes of their own, with a data folder that nobody else has. They do not wait for imports, except
+where the test is about those."""
 
 from __future__ import annotations
 
@@ -9,10 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import forked
 from tests.server.support.flows import DRAFT, LOOP
 from tests.server.support.raw import RawClient
 
 FAKE_SERVE = [sys.executable, "-m", "tests.server.support.fake_serve"]
+
+
+@pytest.fixture(autouse=True)
+def engines_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that a test starts by itself too."""
+    monkeypatch.setattr("loop_ls.client.launch.subprocess", forked.Subprocess)
 
 
 @pytest.fixture
@@ -29,7 +37,7 @@ def fake(tmp_path: Path) -> Iterator[Callable[..., RawClient]]:
 
         def start(*words: str) -> RawClient:
             env = {"LOOP_LS_DATA_DIR": str(tmp_path / "data")}
-            return stack.enter_context(RawClient([*FAKE_SERVE, *words], env))
+            return stack.enter_context(RawClient([*FAKE_SERVE, *words], env, fresh="modules" in words))
 
         yield start
 

@@ -25,6 +25,13 @@ LONG = flow(50_000)
 LONG_NAMES = re.findall(r"^  - name: (\w+)", LONG, re.MULTILINE)
 
 
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RawClient]:
+    """Its memory and its time are its own."""
+    with RawClient(env={"LOOP_LS_DATA_DIR": str(tmp_path / "data")}, fresh=True) as client:
+        yield client
+
+
 def flattened(nodes: list[Json]) -> Iterator[Json]:
     for node in nodes:
         yield node

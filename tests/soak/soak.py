@@ -68,7 +68,7 @@ class Soak:
             await client.engine_stop()
             await client.aclose()
             self.model.close()
-        engine.wait(30)
+        engine.wait(60)
         return self.found(stuck, mark)
 
     async def listen(self, client: EngineClient) -> None:

@@ -7,16 +7,21 @@ import pty
 import re
 import select
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.cli.conftest import ANSWERS, DEVELOP, SCRIPT, Place
+from tests.processes.forked import Forked
 
 LONG = 90
-SLOW = "delay: 0.4\n" + ANSWERS
+
+
+def drafts(first: float, second: float) -> str:
+    """The answers, with the seconds that the first two drafts take."""
+    one, two = f"{{text: draft one, delay: {first:g}}}", f"{{text: draft two, delay: {second:g}}}"
+    return ANSWERS.replace('"draft one", "draft two"', f"{one}, {two}")
 
 
 class Terminal:
@@ -25,7 +30,7 @@ class Terminal:
     def __init__(self, place: Place, *words: str) -> None:
         ours, theirs = pty.openpty()
         env = {name: value for name, value in place.env().items() if name != "NO_COLOR"}
-        self.process = subprocess.Popen(
+        self.process = Forked(
             [SCRIPT, *words],
             cwd=place.root,
             env=env | {"TERM": "xterm-256color"},
@@ -72,7 +77,7 @@ class Terminal:
 
 @pytest.fixture
 def slow(alone: Place) -> Place:
-    alone.write("develop.answers.yaml", SLOW)
+    alone.write("develop.answers.yaml", drafts(1.5, 1.5))  # a dozen pictures of each
     return alone
 
 
@@ -88,7 +93,7 @@ def test_the_picture_moves_and_the_result_stays(slow: Place) -> None:
 
 
 def test_ctrl_c_stops_the_run_and_says_what_is_kept(slow: Place) -> None:
-    slow.write("develop.answers.yaml", "delay: 1\n" + ANSWERS)
+    slow.write("develop.answers.yaml", drafts(0, 60))
     terminal = Terminal(slow, "run", "develop.yaml", "--input", "ships", "--verbose")
     terminal.until(lambda seen: "-> NO" in seen)
     os.kill(terminal.process.pid, signal.SIGINT)
@@ -119,7 +124,7 @@ def test_ctrl_c_at_a_question_ends_the_command(slow: Place) -> None:
 
 def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> None:
     """Plain output, engine killed in iteration 2: the command starts it again and sees the end."""
-    alone.write("develop.answers.yaml", "delay: 0.5\n" + ANSWERS)
+    alone.write("develop.answers.yaml", drafts(0, 3))
     watching = alone.popen("run", "develop.yaml", "--input", "ships")
     assert watching.stderr
     for line in watching.stderr:

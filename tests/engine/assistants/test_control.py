@@ -192,7 +192,12 @@ async def test_a_stop_is_heard_whatever_the_loop_waits_for(
     async def stopped_there(*given: Any, **named: Any) -> Any:
         if moment == "after":
             found = await awaited(*given, **named)
-            await stopped()
+            try:
+                await stopped()
+            except asyncio.CancelledError:
+                if isinstance(found, supervisor.SupervisedProcess):
+                    await found.discard()  # nobody else knows of it
+                raise
             return found
         await stopped()
         return await awaited(*given, **named)

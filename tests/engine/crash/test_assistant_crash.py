@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 
 from loop_ls.engine.journal import SqliteStorage
 from tests.engine.assistants.support.project import EngineProject
+from tests.processes import forked
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = "tests.engine.assistants.support.engine_process"
@@ -38,7 +38,7 @@ CASES = [
 
 def live(folder: Path, *words: str) -> int:
     command = [sys.executable, "-m", MODULE, str(folder), "approve", *words]
-    return subprocess.run(command, cwd=ROOT, timeout=90, check=False).returncode
+    return forked.run(command, 90, cwd=ROOT).returncode
 
 
 def project(folder: Path, scenario: str) -> EngineProject:

@@ -18,7 +18,9 @@ from typing import Any
 
 import pytest
 
-CHILD = Path(__file__).with_name("child.py")
+from tests.processes import forked
+
+CHILD = "tests.engine.crash.child"
 HEAD = '$schema: "workflow/v2.0"\nname: {name}\nversion: "1.0.0"\nexecution: {{provider: ollama, model: m}}\n'
 MAIN = """loops:
   - name: develop
@@ -42,13 +44,8 @@ class Scene:
 
     def run(self, **crash: str) -> int:
         environment = {**os.environ, **{f"CRASH_{name.upper()}": at for name, at in crash.items()}}
-        done = subprocess.run(
-            [sys.executable, str(CHILD), str(self.folder)],
-            env=environment,
-            timeout=60,
-            capture_output=True,
-            check=False,
-        )
+        words = [sys.executable, "-m", CHILD, str(self.folder)]
+        done = forked.run(words, 60, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.stdout == b""
         assert done.returncode in (0, -signal.SIGKILL), done.stderr.decode()
         return done.returncode

@@ -4,9 +4,7 @@ editor. Back again it spends nothing until somebody resumes it, and then it ends
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.journal import SqliteStorage
+from tests.processes import forked
 
 TOP = Path(__file__).resolve().parents[3]
 FLOW = """\
@@ -45,7 +44,7 @@ ADDED = {"interrupted", "resumed", "recovered", "iteration_started", "step_start
 
 def live(folder: Path, kind: str = "", when: str = "") -> int:
     command = [sys.executable, "-m", "tests.engine.crash.enhance_child", str(folder), kind, when]
-    return subprocess.run(command, cwd=TOP, env={**os.environ}, timeout=110, check=False).returncode
+    return forked.run(command, 110, cwd=TOP).returncode
 
 
 def project(folder: Path) -> Path:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.journal import SqliteStorage
+from tests.processes import forked
 
-CHILD = Path(__file__).with_name("role_child.py")
+CHILD = "tests.engine.crash.role_child"
 PAIR = {
     "name": "pair",
     "description": "d",
@@ -32,8 +32,7 @@ CALLS = ["pair/1/plan 0", "pair/1/plan 1", "pair/1/review 0", "pair/2/plan 0", "
 
 
 def live(folder: Path, kind: str = "", when: str = "") -> int:
-    done = subprocess.run([sys.executable, str(CHILD), str(folder), kind, when], timeout=90, check=False)
-    return done.returncode
+    return forked.run([sys.executable, "-m", CHILD, str(folder), kind, when], 90).returncode
 
 
 def project(folder: Path) -> Path:

@@ -175,12 +175,12 @@ async def test_no_plan_makes_a_failing_workflow_look_successful() -> None:
 
 
 async def test_without_the_invariants_many_of_them_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: these plans do evade something."""
+    """The control, on a part of them: these plans do evade something."""
     monkeypatch.setattr(apply, "_invariants_kept", lambda *_: None)
-    plans = [one for one in PLANS if one[0] != "guarded"]
+    plans = [one for one in PLANS if one[0] != "guarded"][::4]
     ends = await outcomes(plans)
     evading = [op["op"] for (_, op), end in zip(plans, ends, strict=True) if end == "converged"]
-    assert len(evading) >= 30, evading
+    assert len(evading) >= 7, evading
 
 
 async def test_a_guarded_step_never_runs_whatever_is_planned() -> None:

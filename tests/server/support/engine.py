@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.processes import forked
+
 #: Beside `flow.yaml` as `flow.answers.yaml`: three iterations, YES in the third.
 ANSWERS = """\
 answers:
@@ -21,7 +23,7 @@ SLOW = ANSWERS.replace("answers:", "delay: 0.3\nanswers:", 1).replace('["NO", "N
 
 def stop_engine(data: Path) -> None:
     command = [sys.executable, "-m", "loop_ls", "engine", "stop", "--data-dir", str(data)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, timeout=60, check=False)
+    forked.run(command, 60, stdout=subprocess.DEVNULL)
 
 
 def engine_process(data: Path) -> int:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from loop_ls.server.rpc.framing import Frames, frame
+from tests.processes.forked import Forked
 
 Json = dict[str, Any]
 SERVE = [sys.executable, "-m", "loop_ls", "serve"]
@@ -21,10 +22,13 @@ LIMIT = 60.0
 
 
 class RawClient:
-    """One server process. Everything waits with a limit; leaving the block ends the process."""
+    """One server process. Everything waits with a limit; leaving the block ends the process. `fresh`: started by an
+    interpreter of its own, whose memory and time it is."""
 
-    def __init__(self, command: list[str] | None = None, env: dict[str, str] | None = None) -> None:
-        self.process = subprocess.Popen(
+    def __init__(
+        self, command: list[str] | None = None, env: dict[str, str] | None = None, fresh: bool = False
+    ) -> None:
+        self.process = (subprocess.Popen if fresh else Forked)(
             command or SERVE,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cattrs import Converter
 from lsprotocol import types as t
 from lsprotocol.converters import get_converter
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 
+from tests.processes.forked import create_subprocess_exec
 from tests.server.support.vscode import CAPABILITIES
 
 Json = dict[str, Any]
@@ -52,7 +54,9 @@ class Session:
 
     async def begin(self, options: Json | None = None) -> t.InitializeResult:
         environment = {**os.environ, "LOOP_LS_DATA_DIR": str(self.data)}
-        await self.client.start_io(sys.executable, "-m", "loop_ls", "serve", env=environment)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(asyncio, "create_subprocess_exec", create_subprocess_exec)
+            await self.client.start_io(sys.executable, "-m", "loop_ls", "serve", env=environment)
         named = [t.WorkspaceFolder(uri=self.folder.as_uri(), name=self.folder.name)]
         return await self.client.initialize_session(
             t.InitializeParams(
