@@ -59,7 +59,7 @@ async def test_UP_73_a_run_of_a_file_that_nobody_has_open_is_in_the_list(session
     await session.until(lambda: session.engines != [])
     [state] = (await session.command("loopLs.runs", {}))["runs"]
     assert state["said"] == {"sign": "✓", "line": "condition met in iteration 3", "spent": state["said"]["spent"]}
-    # one that starts now is told of, state by state, and none of its facts
+    # one that starts now is told of by its states, and by none of its facts
     (session.folder / "flow.answers.yaml").write_text("delay: 60\n" + ANSWERS)
     started = json.loads((await in_terminal(session, *RUN, "--detach"))["printed"])
     mine = lambda: [one["status"] for one in session.states if one["runId"] == started["runId"]]  # noqa: E731
