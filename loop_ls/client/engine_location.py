@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loop_ls.contract.key_file import made_key
+from loop_ls.text.json_value import JsonObject
 
 #: Version of the HTTP interface. Both sides compare; they must be equal.
 PROTOCOL = 1
@@ -35,7 +36,7 @@ class EngineUnavailable(Exception):
         super().__init__(message)
         self.message, self.hint, self.code = message, hint, code
 
-    def answer(self) -> dict[str, object]:
+    def answer(self) -> JsonObject:
         """As a typed answer of a command."""
         return {"ok": False, "code": self.code, "message": self.message, "hint": self.hint}
 

@@ -7,7 +7,6 @@ rest of start-up. A capability that is missing or odd counts as not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.record import equal_record
@@ -72,8 +71,8 @@ def client_facts(params: JsonObject) -> ClientFacts:
     """Facts from the parameters of `initialize`."""
     capabilities = params.get("capabilities")
 
-    def at(path: str) -> Any:
-        found: Any = capabilities
+    def at(path: str) -> Json:
+        found: Json = capabilities
         for part in path.split("."):
             found = found.get(part) if isinstance(found, dict) else None
         return found
@@ -154,9 +153,10 @@ def _encoding(offered: object) -> str:
     return "utf-16"
 
 
-def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[str, Any]:
+def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> JsonObject:
     """What we answer to `initialize`. Only what exists is announced."""
-    capabilities: dict[str, Any] = {
+    workspace: JsonObject = {"workspaceFolders": {"supported": True, "changeNotifications": True}}
+    capabilities: JsonObject = {
         "positionEncoding": client.encoding,
         "textDocumentSync": {"openClose": True, "change": 2, "save": True},
         "completionProvider": {"triggerCharacters": list(COMPLETION_TRIGGERS), "resolveProvider": True},
@@ -195,12 +195,12 @@ def server_capabilities(client: ClientFacts, commands: Sequence[str]) -> dict[st
         if client.action_literals
         else True,
         "executeCommandProvider": {"commands": list(commands)},
-        "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+        "workspace": workspace,
         "experimental": {"loopLs": {"version": 1, "events": True, "virtualDocuments": False}},
     }
     if client.renames_files:
-        filters = [{"scheme": "file", "pattern": pattern} for pattern in RENAMED]
-        capabilities["workspace"]["fileOperations"] = {"willRename": {"filters": filters}}
+        filters: list[JsonObject] = [{"scheme": "file", "pattern": pattern} for pattern in RENAMED]
+        workspace["fileOperations"] = {"willRename": {"filters": filters}}
     if client.pull_diagnostics:
         capabilities["diagnosticProvider"] = {
             "identifier": "loop-ls",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from loop_ls.server.capabilities import ClientFacts
-from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.rpc.raw_json import Written
+    from loop_ls.text.json_value import Json
 
 
 class Refused(Exception):
@@ -25,9 +26,9 @@ class Refused(Exception):
 class Connection(Protocol):
     """What of the protocol is used to speak to the client."""
 
-    def notify(self, method: str, params: Any = None) -> None: ...
+    def notify(self, method: str, params: Mapping[str, Json] | Written | None = None) -> None: ...
 
-    async def ask(self, method: str, params: Any = None, limit: float = 30.0) -> Any: ...
+    async def ask(self, method: str, params: Mapping[str, Json] | None = None, limit: float = 30.0) -> Json: ...
 
 
 class Client:
@@ -39,10 +40,10 @@ class Client:
         self.watches_files = False
         self._connection = connection
 
-    def notify(self, method: str, params: JsonObject | Written | None = None) -> None:
+    def notify(self, method: str, params: Mapping[str, Json] | Written | None = None) -> None:
         self._connection.notify(method, params)
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None, limit: float = 30.0) -> object:
+    async def ask(self, method: str, params: Mapping[str, Json] | None = None, limit: float = 30.0) -> Json:
         """The client's answer as it came. Raises `Refused`, or `TimeoutError` after `limit` seconds."""
         try:
             return await self._connection.ask(method, params, limit)

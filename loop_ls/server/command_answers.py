@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from loop_ls.text.json_value import JsonObject
-
-Answer = dict[str, Any]
+from loop_ls.text.json_value import Json, JsonObject
 
 
-def refused(code: str, message: str, hint: str = "", **details: Any) -> Answer:
+def refused(code: str, message: str, hint: str = "", **details: Json) -> JsonObject:
     return {"ok": False, "code": code, "message": message, "hint": hint, **details}
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from loop_ls.contract import validation
 from loop_ls.contract.operations import COMMANDS, Command
-from loop_ls.server.command_answers import Answer, refused, sentence
+from loop_ls.contract.run_view.parts import text
+from loop_ls.server.command_answers import refused, sentence
 from loop_ls.server.runs import dry_run_commands as before
 from loop_ls.server.runs import enhance_commands as enhance
 from loop_ls.server.runs import fork_replay_commands as again
@@ -27,12 +28,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 Function = Callable[["Context", JsonObject], Awaitable[JsonObject]]
 
 
 def _of_runs(call: Callable[[Runs, JsonObject], Awaitable[JsonObject]]) -> Function:
-    async def command(context: Context, argument: Json) -> Answer:
+    async def command(context: Context, argument: JsonObject) -> JsonObject:
         return await call(context.runs.get(), argument)
 
     return command
@@ -84,20 +84,21 @@ async def execute_command(context: Context, name: str, given: object) -> JsonObj
     return answer
 
 
-async def _answer(context: Context, name: str, given: Any) -> Answer:
+async def _answer(context: Context, name: str, given: object) -> JsonObject:
     command = COMMANDS.get(name)
     if command is None:
         known = ", ".join(f"`{one}`" for one in COMMANDS)
         return refused("not_found", f"`{name}` is no command of this server.", f"It has {known}.")
     if not validation.loaded():  # takes long enough to be felt while typing
         await asyncio.to_thread(validation.load)
-    argument = {} if given is None else given
-    if problem := validation.problem_of(command.argument, argument, f"`{name}`"):
+    given = {} if given is None else given
+    if problem := validation.problem_of(command.argument, given, f"`{name}`"):
         return refused("bad_argument", problem.message)
+    argument: JsonObject = given if isinstance(given, dict) else {}
     try:
         if function := FUNCTIONS.get(name):
             return await function(context, argument)
-        return await _passed_on(context, command, argument["runId"])
+        return await _passed_on(context, command, text(argument, "runId"))
     except Exception as error:
         logger.exception(
             "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}
@@ -113,6 +114,6 @@ async def _passed_on(context: Context, command: Command, run_id: str) -> JsonObj
     return await context.runs.get().ask_home(run_id, lambda client: client.call(operation, run_id))
 
 
-def _tell(context: Context, answer: Answer) -> None:
+def _tell(context: Context, answer: JsonObject) -> None:
     """Most editors throw the answer of a command away."""
     context.client.show(lsp.MessageType.Warning, sentence(answer))

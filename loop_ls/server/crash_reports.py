@@ -8,7 +8,7 @@ the files in the folder only the last ones are kept.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ class CrashReports:
         self._session = session
         self._written: dict[str, Path | None] = {}
 
-    def write(self, method: str, params: Any, error: BaseException) -> Path | None:
+    def write(self, method: str, params: object, error: BaseException) -> Path | None:
         """The file of this fault; None where none can be written. Never raises: the fault itself is worse."""
         try:
             fault = _fault(method, error)

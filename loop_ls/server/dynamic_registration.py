@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 SECTION = "loopLs"
 #: Files that can change what other files mean; and whatever is made or deleted, since a whole folder is
 #: told of by its own name alone (UP-26, UP-36).
-WATCHERS = (
+WATCHERS: tuple[JsonObject, ...] = (
     {"globPattern": "**/*.{yaml,yml,json}"},
     {"globPattern": "**/.gitignore", "kind": 2},
     {"globPattern": "**/*", "kind": 1 | 4},
@@ -29,7 +28,7 @@ WATCHERS = (
 async def register(context: Context) -> None:
     registrations = []
     if context.client.facts.watched_files:
-        options = {"watchers": list(WATCHERS)}
+        options: JsonObject = {"watchers": list(WATCHERS)}
         registrations.append(_registration(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
     if context.client.facts.configuration_registration:
         registrations.append(_registration(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION}))
@@ -42,7 +41,7 @@ async def register(context: Context) -> None:
     await read_configuration(context)
 
 
-def _registration(method: str, options: Json) -> JsonObject:
+def _registration(method: str, options: JsonObject) -> JsonObject:
     return {"id": f"loop-ls/{method}", "method": method, "registerOptions": options}
 
 

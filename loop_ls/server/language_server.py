@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from lsprotocol import types as lsp
 
@@ -48,7 +49,7 @@ class LoopServer:
         self._tasks = Tasks()
         self._access = access
         self._context: Context | None = None
-        self._begin_with: dict[str, Any] = {}
+        self._begin_with: JsonObject = {}
         self._warm = False
         self._started = False
         self._ended: asyncio.Future[int] | None = None
@@ -78,14 +79,16 @@ class LoopServer:
         register(lsp.INITIALIZED)(partial(self._initialized))
         register(lsp.SHUTDOWN)(partial(self._shutdown))
         for route in ROUTES:
-            answer: Callable[..., Any] = self._answer_later if route.kind is Kind.WAIT else self._answer
+            answer: Callable[[Route, JsonObject], object] = (
+                self._answer_later if route.kind is Kind.WAIT else self._answer
+            )
             register(route.method)(partial(answer, route))
 
-    def _answer(self, route: Route, params: dict[str, Any]) -> Any:
+    def _answer(self, route: Route, params: JsonObject) -> object:
         return route.function(self.context, params)
 
-    async def _answer_later(self, route: Route, params: dict[str, Any]) -> object:
-        return await route.function(self.context, params)
+    async def _answer_later(self, route: Route, params: JsonObject) -> object:
+        return await cast("Awaitable[object]", route.function(self.context, params))
 
     # -- the conversation ---------------------------------------------------------------------
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
 
 from loop_ls.contract.operations import COMMANDS
 from loop_ls.server.capabilities import ClientFacts, server_capabilities
 from loop_ls.server.routes.table import ROUTES
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 COMMAND = "python -m loop_ls.server.method_table docs/reference/language-server.md"
 BEGIN, END = f"<!-- methods: {COMMAND} -->", "<!-- end -->"
@@ -111,7 +110,7 @@ def _able() -> ClientFacts:
 
 
 def _is_there(capabilities: JsonObject, place: str) -> bool:
-    found: Any = capabilities
+    found: Json = capabilities
     for part in place.split("."):
         found = found.get(part) if isinstance(found, dict) else None
     return found is not None and found is not False

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -21,14 +23,14 @@ class Tasks:
 
     def start(
         self,
-        work: Coroutine[Any, Any, Any],
+        work: Coroutine[object, None, T],
         name: str,
         failed: Callable[[BaseException], None] | None = None,
-    ) -> asyncio.Task[Any]:
+    ) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._running.add(task)
 
-        def done(task: asyncio.Task[Any]) -> None:
+        def done(task: asyncio.Task[T]) -> None:
             self._running.discard(task)
             if task.cancelled() or (error := task.exception()) is None:
                 return

@@ -11,7 +11,7 @@ from collections import Counter
 from tests.architecture.test_imports import ROOT
 
 #: Rule -> how often it is broken.
-KNOWN = {"ANN401": 143, "BLE001": 15, "C901": 10}
+KNOWN = {"ANN401": 120, "BLE001": 15, "C901": 10}
 PROJECT = tomllib.loads((ROOT.parent / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
 
 

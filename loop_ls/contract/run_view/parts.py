@@ -217,6 +217,12 @@ def text(event: Event, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def part(event: Event, key: str) -> Event:
+    """The object under a name; an empty one where there is none."""
+    value = event.get(key)
+    return value if isinstance(value, dict) else {}
+
+
 def number(event: Event, key: str) -> int | None:
     value = event.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

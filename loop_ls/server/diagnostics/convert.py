@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loop_ls import rules
 from loop_ls.index.disk.uris import uri_of
@@ -28,7 +28,6 @@ _TAGS = {"unnecessary": 1, "deprecated": 2}
 SOURCE = "loop-ls"
 RUN_SOURCE = "loop-run"
 
-Diagnostic = dict[str, Any]
 #: The places of another document, None where it is not known.
 PlacesOf = Callable[[str], "PositionMapping | None"]
 
@@ -105,7 +104,7 @@ def most_serious(findings: Sequence[Finding], most: int = MOST) -> Sequence[Find
 
 def diagnostic(finding: Finding, setting: Setting) -> JsonObject:
     uri, places, places_of, client, source = setting
-    found: Diagnostic = {
+    found: JsonObject = {
         "range": places.range(finding.span),
         "severity": int(finding.severity),
         "code": finding.rule,

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as lsp
 
@@ -97,7 +97,7 @@ class Indexing:
         self._session, self._client, self._tasks = session, client, tasks
         self._refresh, self._watcher = refresh, watcher
         self._ready = asyncio.Event()
-        self._task: asyncio.Task[Any] | None = None
+        self._task: asyncio.Task[object] | None = None
         self._changed: set[str] = set()
         self._due: asyncio.TimerHandle | None = None
         #: By document: what it calls that was looked for in folders that were passed over, and is not there.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from loop_ls.text.encoding import Encoding, from_units, to_units
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.lines import BOM, Text
 from loop_ls.text.position import Position, Span
 
@@ -26,10 +25,10 @@ class PositionMapping:
             column = to_units(self._text.lines[line], column, self._encoding)
         return {"line": line, "character": column if line else column + self.mark}
 
-    def range(self, span: Span) -> dict[str, dict[str, int]]:
+    def range(self, span: Span) -> JsonObject:
         return {"start": self.position(span.start), "end": self.position(span.end)}
 
-    def edit(self, span: Span, new: str) -> dict[str, Any]:
+    def edit(self, span: Span, new: str) -> JsonObject:
         """As editors are told of it. What comes behind the last line end is written before it: Neovim has no
         line there, and would keep an empty one."""
         end, lines = self._text.end, self._text.lines
@@ -46,23 +45,20 @@ class PositionMapping:
             return self._text.end
         return Position(line, from_units(self._text.lines[line], units if line else units - self.mark, self._encoding))
 
-    def read_position(self, position: Any) -> Position:
+    def read_position(self, position: Json) -> Position:
         """A position as it came in JSON. Raises `ValueError` for something else."""
-        try:
-            line, units = position["line"], position["character"]
-        except (TypeError, KeyError):
-            raise ValueError("a position has a line and a character") from None
+        if not isinstance(position, dict) or not {"line", "character"} <= position.keys():
+            raise ValueError("a position has a line and a character")
+        line, units = position["line"], position["character"]
         if not isinstance(line, int) or not isinstance(units, int):
             raise ValueError("line and character of a position are numbers")
         if line < 0 or units < 0:
             raise ValueError("line and character of a position are 0 or more")
         return self.read(line, units)
 
-    def read_range(self, found: Any) -> Span:
+    def read_range(self, found: Json) -> Span:
         """A range as it came in JSON. Raises `ValueError` for something else."""
-        try:
-            start, end = found["start"], found["end"]
-        except (TypeError, KeyError):
-            raise ValueError("a range has a start and an end") from None
-        a, b = self.read_position(start), self.read_position(end)
+        if not isinstance(found, dict) or not {"start", "end"} <= found.keys():
+            raise ValueError("a range has a start and an end")
+        a, b = self.read_position(found["start"]), self.read_position(found["end"])
         return Span(a, b) if a <= b else Span(b, a)

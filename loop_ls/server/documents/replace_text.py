@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument, Session
-
-Json = dict[str, Any]
 
 
 async def replace_text(session: Session, client: Client, opened: OpenDocument, text: str, label: str) -> str | None:
@@ -21,8 +20,8 @@ async def replace_text(session: Session, client: Client, opened: OpenDocument, t
     places = session.places(opened.document)
     span, new = _middle(opened.document.text, text)
     edits = [places.edit(span, new)]
-    document = {"uri": opened.uri, "version": opened.document.version}
-    edit: Json = {"changes": {opened.uri: edits}}
+    document: JsonObject = {"uri": opened.uri, "version": opened.document.version}
+    edit: JsonObject = {"changes": {opened.uri: edits}}
     if client.facts.document_changes:
         edit = {"documentChanges": [{"textDocument": document, "edits": edits}]}
     try:

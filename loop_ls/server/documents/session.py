@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from loop_ls.index.disk.discovery import load, read_text
 from loop_ls.index.document import Document
@@ -68,7 +68,7 @@ class Session:
         self.open: dict[str, OpenDocument] = {}
         self._editor_settings: object = None
 
-    def begin(self, params: dict[str, Any], client: ClientFacts) -> None:
+    def begin(self, params: JsonObject, client: ClientFacts) -> None:
         """`initialize`. `settlesAnswers` says that the client itself asks for what a command's answer
         misses, and shows refusals; `listsRuns` that it wants the states of all runs of its folders;
         `asksPeople` that it asks for decisions about waiting runs in its own way."""

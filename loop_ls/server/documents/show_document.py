@@ -16,6 +16,7 @@ from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
 from loop_ls.server.documents import uris
+from loop_ls.text.json_value import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ def _write(path: Path, text: str) -> Path:
 async def _shown(client: Client, path: Path) -> bool:
     if not client.facts.shows_documents:
         return False
-    params = {"uri": uris.from_path(path), "takeFocus": False}
+    params: JsonObject = {"uri": uris.from_path(path), "takeFocus": False}
     try:
         answer = await client.ask(lsp.WINDOW_SHOW_DOCUMENT, params)
     except (Refused, TimeoutError) as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -16,6 +17,7 @@ from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.session import OpenDocument, read, without_text
 from loop_ls.server.documents.uris import is_view
 from loop_ls.text.decode import MAX_BYTES
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.lines import BOM, Text
 from loop_ls.text.position import Span
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: In front of all characters of a text, as LSP writes it.
 _FIRST = {"line": 0, "character": 0}
 
@@ -52,7 +53,7 @@ class Texts:
         #: Documents of which the person was told that a change failed.
         self._told: set[str] = set()
 
-    def opened(self, params: Json) -> None:
+    def opened(self, params: JsonObject) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
             raise JsonRpcInvalidParams("didOpen has a text document with uri and text")
@@ -65,7 +66,7 @@ class Texts:
         self.new.append(opened)
         self._watcher.touch(opened)
 
-    def changed(self, params: Json) -> None:
+    def changed(self, params: JsonObject) -> None:
         item, changes = params.get("textDocument"), params.get("contentChanges")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
             raise JsonRpcInvalidParams("didChange has a text document and changes")
@@ -87,7 +88,7 @@ class Texts:
             self._watcher.touch(opened)
             self._wake(opened)
 
-    def _change(self, opened: OpenDocument, changes: list[Any], version: int) -> None:
+    def _change(self, opened: OpenDocument, changes: Sequence[Json], version: int) -> None:
         if opened.lost:
             changes = _from_the_last_whole_text(changes)
             if not changes:
@@ -108,7 +109,7 @@ class Texts:
 
     # -- a change that failed -----------------------------------------------------------------
 
-    def _read_whole(self, opened: OpenDocument, changes: list[Any], version: int) -> None:
+    def _read_whole(self, opened: OpenDocument, changes: Sequence[Json], version: int) -> None:
         """Nothing that was kept of the document is trusted any more: the lines that it had are changed, and read."""
         text = opened.document.text if opened.too_large is None else opened.too_large
         try:
@@ -153,7 +154,7 @@ class Texts:
         self._waiting.setdefault(key, []).append(waiting)
         await waiting
 
-    def closed(self, params: Json) -> None:
+    def closed(self, params: JsonObject) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
             raise JsonRpcInvalidParams("didClose has a text document")
@@ -162,15 +163,15 @@ class Texts:
             self._told.discard(opened.key)
             self._watcher.closed(opened)
 
-    def _edited(self, text: Text, changes: list[Any]) -> Text:
+    def _edited(self, text: Text, changes: Sequence[Json]) -> Text:
         for change in changes:
-            checked = _checked(change)
-            if checked.get("range") is None:
-                text = Text.of(checked["text"])
+            where, new = _checked(change)
+            if where is None:
+                text = Text.of(new)
                 continue
-            span = _span(PositionMapping(text, self._session.encoding, sent=True), checked["range"])
-            whole = _across_the_mark(text, span, checked)
-            text = text.edit(span, checked["text"]) if whole is None else Text.of(whole)
+            span = _span(PositionMapping(text, self._session.encoding, sent=True), where)
+            whole = _across_the_mark(text, span, where, new)
+            text = text.edit(span, new) if whole is None else Text.of(whole)
         return text
 
     def _reopen(self, opened: OpenDocument, text: Text, version: int) -> None:
@@ -179,54 +180,55 @@ class Texts:
         opened.lost = False
         self._session.changed(opened, document)
 
-    def _applied(self, document: Document, change: Any, version: int) -> Document:
-        change = _checked(change)
-        whole = change["text"]
-        if change.get("range") is not None:
-            span = _span(PositionMapping(document.text, self._session.encoding, sent=True), change["range"])
-            whole = _across_the_mark(document.text, span, change)
+    def _applied(self, document: Document, change: Json, version: int) -> Document:
+        where, new = _checked(change)
+        if where is not None:
+            span = _span(PositionMapping(document.text, self._session.encoding, sent=True), where)
+            whole = _across_the_mark(document.text, span, where, new)
             if whole is None:
-                return document.edit(span, change["text"], version)
+                return document.edit(span, new, version)
+            new = whole
         self.fresh = True
-        return document.rewritten(whole, version)
+        return document.rewritten(new, version)
 
 
-def _from_the_last_whole_text(changes: list[Any]) -> list[Any]:
-    whole = [at for at, change in enumerate(changes) if _checked(change).get("range") is None]
+def _from_the_last_whole_text(changes: Sequence[Json]) -> Sequence[Json]:
+    whole = [at for at, change in enumerate(changes) if _checked(change)[0] is None]
     return changes[whole[-1] :] if whole else []
 
 
-def _is_large(change: Any) -> bool:
+def _is_large(change: Json) -> bool:
     text = change.get("text") if isinstance(change, dict) else None
     return isinstance(text, str) and len(text) > MAX_BYTES // 8
 
 
-def _checked(change: Any) -> Json:
-    if not isinstance(change, dict) or not isinstance(change.get("text"), str):
+def _checked(change: Json) -> tuple[Json, str]:
+    """The range that is replaced, None for the whole text, and the new text."""
+    if not isinstance(change, dict) or not isinstance(new := change.get("text"), str):
         raise JsonRpcInvalidParams("a change has a text")
-    return change
+    return change.get("range"), new
 
 
-def _span(places: PositionMapping, found: Any) -> Span:
+def _span(places: PositionMapping, found: Json) -> Span:
     try:
         return places.read_range(found)
     except ValueError as error:
         raise JsonRpcInvalidParams(str(error)) from None
 
 
-def _across_the_mark(text: Text, span: Span, change: Json) -> str | None:
+def _across_the_mark(text: Text, span: Span, where: Json, new: str) -> str | None:
     """The whole new text, if a change begins in front of all characters and a byte order mark is among those that
     stood or will stand there; else None."""
-    if change["range"]["start"] != _FIRST:
+    if not isinstance(where, dict) or where["start"] != _FIRST:
         return None
     line, column = span.end
-    first = (change["text"] or text.line(line)[column:])[:1]
+    first = (new or text.line(line)[column:])[:1]
     if first != BOM and not text.bom:
         return None
-    mark = BOM if text.bom and change["range"]["end"] == _FIRST else ""
-    return f"{change['text']}{mark}{text.slice(Span(span.end, text.end))}"
+    mark = BOM if text.bom and where["end"] == _FIRST else ""
+    return f"{new}{mark}{text.slice(Span(span.end, text.end))}"
 
 
-def _version(item: Json) -> int:
+def _version(item: JsonObject) -> int:
     version = item.get("version")
     return version if isinstance(version, int) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import Session
@@ -24,6 +24,6 @@ class TokenResults:
         self._last[key] = (name, data)
         return name
 
-    def before(self, key: str, name: Any) -> list[int] | None:
+    def before(self, key: str, name: object) -> list[int] | None:
         known = self._last.get(key)
         return known[1] if known is not None and known[0] == name else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
 from loop_ls.server.documents.position_mapping import PositionMapping
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 
 if TYPE_CHECKING:
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
     from loop_ls.server.capabilities import ClientFacts
     from loop_ls.server.documents.session import Session
 
-Json = dict[str, Any]
-
 
 T = TypeVar("T")
 #: How often edits are made anew for files that changed meanwhile.
 _TRIES = 3
 #: How edits that a person has to confirm are announced.
-_REVIEW = {"label": "The same word in prompts", "needsConfirmation": True}
+_REVIEW: JsonObject = {"label": "The same word in prompts", "needsConfirmation": True}
 
 
 class ChangePublisher(Protocol):
@@ -49,12 +48,12 @@ def up_to_date(
 
 def workspace_edit(
     session: Session, client: ClientFacts, edits: Edits, review: Edits | None = None, creates: str = ""
-) -> Json | None:
+) -> JsonObject | None:
     """None when a document that is to be edited is not known any more. Edits under `review` are shown to
     be confirmed one by one, by clients that can; others do not get them. A file that the edit `creates` is
     empty before; clients that cannot be told to create it begin it by editing it."""
     review = review if review and client.document_changes and client.confirms_edits else {}
-    changes: list[tuple[str, int | None, list[Json]]] = []
+    changes: list[tuple[str, int | None, list[JsonObject]]] = []
     for uri in {**edits, **review}:
         places = PositionMapping(Text.of(""), session.encoding) if uri == creates else session.places_of(uri)
         if places is None:
@@ -66,11 +65,9 @@ def workspace_edit(
         changes.append((session.spelled(uri), version, written))
     if not client.document_changes:
         return {"changes": {uri: written for uri, _, written in changes}}
-    found: Json = {
-        "documentChanges": [
-            {"textDocument": {"uri": uri, "version": version}, "edits": written} for uri, version, written in changes
-        ]
-    }
-    if creates and client.creates_files:
-        found["documentChanges"].insert(0, {"kind": "create", "uri": creates})
+    edited: list[JsonObject] = [
+        {"textDocument": {"uri": uri, "version": version}, "edits": written} for uri, version, written in changes
+    ]
+    first: list[JsonObject] = [{"kind": "create", "uri": creates}] if creates and client.creates_files else []
+    found: JsonObject = {"documentChanges": [*first, *edited]}
     return {**found, "changeAnnotations": {"review": _REVIEW}} if review else found

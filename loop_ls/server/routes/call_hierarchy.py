@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import PositionMapping
 
-Json = dict[str, Any]
 _KIND = lsp.SymbolKind.Module.value
 
 
@@ -36,7 +35,7 @@ async def on_prepare(context: Context, params: JsonObject) -> list[JsonObject] |
 def on_incoming(context: Context, params: JsonObject) -> list[JsonObject] | None:
     """The places of calls lie in the calling file."""
 
-    def written(calls: CallsOf, item: Json) -> JsonObject | None:
+    def written(calls: CallsOf, item: JsonObject) -> JsonObject | None:
         there = context.session.places_of(calls.workflow.uri)
         return None if there is None else {"from": item, "fromRanges": _ranges(there, calls)}
 
@@ -46,7 +45,7 @@ def on_incoming(context: Context, params: JsonObject) -> list[JsonObject] | None
 def on_outgoing(context: Context, params: JsonObject) -> list[JsonObject] | None:
     here = context.session.places_of(_uri(params))
 
-    def written(calls: CallsOf, item: Json) -> Json | None:
+    def written(calls: CallsOf, item: JsonObject) -> JsonObject | None:
         return None if here is None else {"to": item, "fromRanges": _ranges(here, calls)}
 
     return _other_ends(context, params, outgoing, written)
@@ -79,11 +78,11 @@ def _uri(params: JsonObject) -> str:
     return uri
 
 
-def _item(context: Context, workflow: Workflow) -> Json | None:
+def _item(context: Context, workflow: Workflow) -> JsonObject | None:
     places = context.session.places_of(workflow.uri)
     if places is None:
         return None
-    found: Json = {
+    found: JsonObject = {
         "name": workflow.name,
         "kind": _KIND,
         "uri": context.session.spelled(workflow.uri),
@@ -95,5 +94,5 @@ def _item(context: Context, workflow: Workflow) -> Json | None:
     return found
 
 
-def _ranges(places: PositionMapping, calls: CallsOf) -> list[Json]:
+def _ranges(places: PositionMapping, calls: CallsOf) -> list[JsonObject]:
     return [places.range(span) for span in calls.places]

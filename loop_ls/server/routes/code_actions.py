@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcContentModified
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
-
 
 def on_actions(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
@@ -40,7 +38,7 @@ def on_actions(context: Context, params: JsonObject) -> list[JsonObject] | None:
     return [_written(context, opened, action, span) for action in offered if _wanted(action, only)]
 
 
-def resolve(context: Context, action: JsonObject) -> Json:
+def resolve(context: Context, action: JsonObject) -> JsonObject:
     data = action.get("data")
     if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return action
@@ -95,12 +93,12 @@ def _wanted(action: Action, only: Sequence[str]) -> bool:
     return any(not wanted or kind == wanted or kind.startswith(wanted + ".") for wanted in only)
 
 
-def _written(context: Context, opened: OpenDocument, action: Action, span: Span) -> Json:
+def _written(context: Context, opened: OpenDocument, action: Action, span: Span) -> JsonObject:
     client = context.client.facts
     title = action.title if action.tier is Tier.SAFE else f"{action.title} (review)"
     if not client.action_literals:
         return _as_command(action, title)
-    found: Json = {"title": title, "kind": action.kind.value}
+    found: JsonObject = {"title": title, "kind": action.kind.value}
     if action.preferred:
         found["isPreferred"] = True
     if action.findings:

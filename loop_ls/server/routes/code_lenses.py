@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.server.routes.requests import about
@@ -11,14 +11,12 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
-
-def on_lenses(context: Context, params: JsonObject) -> list[Json] | None:
+def on_lenses(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
-    found = []
+    found: list[JsonObject] = []
     for lens in lenses(asked.workspace, asked.document, context.runs.views(asked.opened)):
         command: JsonObject = {"title": lens.title, "command": ""}
         if lens.command is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from loop_ls.server.documents.position_mapping import PositionMapping
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
 
 KINDS = {
     ItemKind.KEY: lsp.CompletionItemKind.Property.value,
@@ -40,7 +39,7 @@ _MOST_TOLD = 50
 _MOST_FILES = 1000
 
 
-def complete(context: Context, params: JsonObject) -> Json | None:
+def complete(context: Context, params: JsonObject) -> JsonObject | None:
     opened = context.session.find(named(params))  # an empty file may become one of ours
     if opened is None:
         return None
@@ -57,7 +56,7 @@ def complete(context: Context, params: JsonObject) -> Json | None:
     }
 
 
-def resolve(context: Context, item: JsonObject) -> Json:
+def resolve(context: Context, item: JsonObject) -> JsonObject:
     data = item.get("data")
     if not isinstance(data, dict) or not isinstance(uri := data.get("uri"), str):
         return item
@@ -77,10 +76,12 @@ def listing(folder: str) -> list[tuple[str, bool]]:
         return []
 
 
-def _item(context: Context, opened: OpenDocument, places: PositionMapping, span: Json, item: Item, tell: bool) -> Json:
+def _item(
+    context: Context, opened: OpenDocument, places: PositionMapping, span: JsonObject, item: Item, tell: bool
+) -> JsonObject:
     client = context.client.facts
     snippet = item.snippet if client.snippets else None
-    found: Json = {
+    found: JsonObject = {
         "label": item.label,
         "kind": KINDS[item.kind],
         "textEdit": {

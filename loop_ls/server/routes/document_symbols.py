@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Placed
 from loop_ls.features.symbols.document_symbols import symbols
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.server.documents.position_mapping import PositionMapping
 
-Json = dict[str, Any]
 
 #: More is no outline any more (UP-40).
 MOST = 5000
@@ -52,14 +51,14 @@ def _note(first: JsonObject, left: int) -> JsonObject:
 
 def _flat(places: PositionMapping, outline: tuple[Placed, ...], uri: str, shown: set[int] | None) -> list[JsonObject]:
     """The older shape, for clients that know no tree."""
-    found: list[Json] = []
+    found: list[JsonObject] = []
     todo = [(placed, 0, "") for placed in reversed(outline)]
     while todo:
         placed, above, container = todo.pop()
         if shown is not None and id(placed) not in shown:
             continue
         line, symbol = placed.line + above, placed.symbol
-        entry: Json = {
+        entry: JsonObject = {
             "name": symbol.name or "(no name)",
             "kind": KINDS[symbol.kind],
             "location": {"uri": uri, "range": places.range(symbol.span.shift(line))},

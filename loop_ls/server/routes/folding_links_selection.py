@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from loop_ls.features.answers import Fold
 from loop_ls.features.folding import folds
 from loop_ls.features.links import links
 from loop_ls.features.selection import selection
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.text.position import Position
 
-Json = dict[str, Any]
 
-
-def on_links(context: Context, params: JsonObject) -> list[Json] | None:
+def on_links(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -31,24 +30,19 @@ def on_links(context: Context, params: JsonObject) -> list[Json] | None:
     ]
 
 
-def on_folds(context: Context, params: JsonObject) -> list[Json] | None:
+def on_folds(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
-    found: list[Json] = []
-    for fold in folds(asked.document):
-        entry: Json = {"startLine": fold.start, "endLine": fold.end}
-        if fold.comment:
-            entry["kind"] = "comment"
-        found.append(entry)
+    found = list(folds(asked.document))
     # The outermost ones are what a client with a limit wants.
     limit = context.client.facts.fold_limit
     if limit is not None and len(found) > limit:
-        found = sorted(sorted(found, key=_size)[-limit:], key=lambda one: int(one["startLine"]))
-    return found
+        found = sorted(sorted(found, key=lambda fold: fold.end - fold.start)[-limit:], key=lambda fold: fold.start)
+    return [_fold(one) for one in found]
 
 
-def on_selection(context: Context, params: JsonObject) -> list[Json] | None:
+def on_selection(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
@@ -65,15 +59,16 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _size(fold: Json) -> int:
-    return int(fold["endLine"]) - int(fold["startLine"])
+def _fold(fold: Fold) -> JsonObject:
+    entry: JsonObject = {"startLine": fold.start, "endLine": fold.end}
+    return {**entry, "kind": "comment"} if fold.comment else entry
 
 
-def _chain(asked: Asked, at: Position) -> Json:
+def _chain(asked: Asked, at: Position) -> JsonObject:
     """From the smallest outwards: each range names the one around it."""
-    found: Json | None = None
+    found: JsonObject | None = None
     for span in reversed(selection(asked.document, at)):
-        entry: Json = {"range": asked.places.range(span)}
+        entry: JsonObject = {"range": asked.places.range(span)}
         if found is not None:
             entry["parent"] = found
         found = entry

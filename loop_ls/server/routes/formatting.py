@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.formatting import formatting
 from loop_ls.features.on_type import on_type
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from loop_ls.rules.engine.finding import TextEdit
     from loop_ls.server.context import Context
-
-Json = dict[str, Any]
 
 
 def on_formatting(context: Context, params: JsonObject) -> list[JsonObject] | None:
@@ -32,5 +30,5 @@ def on_typed(context: Context, params: JsonObject) -> list[JsonObject] | None:
     return _written(asked, on_type(asked.document, asked.place(params), str(params.get("ch", ""))))
 
 
-def _written(asked: Asked, edits: Iterable[TextEdit]) -> list[Json]:
+def _written(asked: Asked, edits: Iterable[TextEdit]) -> list[JsonObject]:
     return [{"range": asked.places.range(edit.span), "newText": edit.text} for edit in edits]

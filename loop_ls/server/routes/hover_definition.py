@@ -10,7 +10,7 @@ from loop_ls.features.definition import definition
 from loop_ls.features.hover.hover import hover
 from loop_ls.features.text.plain_text import plain_text
 from loop_ls.server.routes.requests import Asked, about
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.features.answers import Link
@@ -53,7 +53,7 @@ async def on_definition(context: Context, params: JsonObject) -> list[JsonObject
     return found
 
 
-def _links(context: Context, asked: Asked, position: object) -> list[JsonObject]:
+def _links(context: Context, asked: Asked, position: Json) -> list[JsonObject]:
     found = definition(asked.workspace, asked.document, asked.position(position))
     return [link for one in found if (link := _link(context, asked.places, one)) is not None]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Inlay
 from loop_ls.features.inlay_hints.inlay_hints import inlays
@@ -12,8 +12,6 @@ from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
-
-Json = dict[str, Any]
 
 
 def on_inlays(context: Context, params: JsonObject) -> list[JsonObject] | None:
@@ -38,8 +36,8 @@ def on_resolve(context: Context, hint: JsonObject) -> JsonObject:
     return hint
 
 
-def _written(context: Context, asked: Asked, inlay: Inlay) -> Json:
-    found: Json = {"position": asked.places.position(inlay.at), "label": inlay.text}
+def _written(context: Context, asked: Asked, inlay: Inlay) -> JsonObject:
+    found: JsonObject = {"position": asked.places.position(inlay.at), "label": inlay.text}
     found["paddingRight" if inlay.before else "paddingLeft"] = True
     if not inlay.tooltip:
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcContentModified, JsonRpcInvalidParams
 
@@ -19,17 +19,16 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 
-
-async def on_references(context: Context, params: JsonObject) -> list[Json] | None:
+async def on_references(context: Context, params: JsonObject) -> list[JsonObject] | None:
     asked = about(context, params)
     if asked is None:
         return None
     at, given = asked.place(params), params.get("context")
     declaration = not isinstance(given, dict) or given.get("includeDeclaration") is not False
     await with_all_files(context, asked)
-    session, found = context.session, []
+    session = context.session
+    found: list[JsonObject] = []
     for one in references(asked.workspace, asked.document, at, declaration):
         places = session.places_of(one.uri)
         if places is not None:

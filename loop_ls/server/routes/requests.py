@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.server.documents.position_mapping import PositionMapping
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.position import Position, Span
 from loop_ls.text.record import equal_record
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
 #: Seconds that a request over files waits for the index.
 _INDEX_LIMIT = 10.0
 
@@ -47,16 +46,16 @@ class Asked:
         """As it is now: files may have been read meanwhile."""
         return self.opened.workspace
 
-    def place(self, params: Json) -> Position:
+    def place(self, params: JsonObject) -> Position:
         return self.position(params.get("position"))
 
-    def position(self, found: Any) -> Position:
+    def position(self, found: Json) -> Position:
         try:
             return self.places.read_position(found)
         except ValueError as error:
             raise JsonRpcInvalidParams(str(error)) from None
 
-    def range(self, params: Json) -> Span:
+    def range(self, params: JsonObject) -> Span:
         try:
             return self.places.read_range(params.get("range"))
         except ValueError as error:

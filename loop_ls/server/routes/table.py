@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from loop_ls.server.context import Context
+    from loop_ls.text.json_value import JsonObject
 
 
 class Kind(Enum):
@@ -39,9 +42,9 @@ class Route:
         _ = self.function
 
     @cached_property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[[Context, JsonObject], object]:
         module, _, name = self.handler.partition(".")
-        found: Callable[..., Any] = getattr(import_module(f"loop_ls.server.routes.{module}"), name)
+        found: Callable[[Context, JsonObject], object] = getattr(import_module(f"loop_ls.server.routes.{module}"), name)
         return found
 
 

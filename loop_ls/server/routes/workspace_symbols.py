@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Edits
 from loop_ls.features.rename.file_rename import moved
@@ -17,17 +17,16 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
 
-Json = dict[str, Any]
 #: Seconds to wait for the index: the client waits with the renaming.
 _INDEX_LIMIT = 5.0
 #: Seconds that somebody waits for a list; then it shows what was read so far.
 _LIST_LIMIT = 2.0
 
 
-async def on_symbols(context: Context, params: JsonObject) -> list[Json]:
+async def on_symbols(context: Context, params: JsonObject) -> list[JsonObject]:
     query = params.get("query")
     await _all_files(context, _LIST_LIMIT)
-    found: list[Json] = []
+    found: list[JsonObject] = []
     seen: set[str] = set()
     for folder in context.session.all_folders():
         mine: set[str] = set()
@@ -37,8 +36,8 @@ async def on_symbols(context: Context, params: JsonObject) -> list[Json]:
                 continue
             mine.add(one.uri)
             places = context.session.places(workspace.documents[one.uri])
-            place = {"uri": context.session.spelled(one.uri), "range": places.range(one.span)}
-            entry: Json = {"name": one.name, "kind": KINDS[one.kind], "location": place}
+            place: JsonObject = {"uri": context.session.spelled(one.uri), "range": places.range(one.span)}
+            entry: JsonObject = {"name": one.name, "kind": KINDS[one.kind], "location": place}
             if one.container:
                 entry["containerName"] = one.container
             found.append(entry)

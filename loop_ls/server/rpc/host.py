@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +13,7 @@ class Host(Protocol):
         """A batch of messages was handled."""
         ...
 
-    def failed(self, method: str, params: Any, error: BaseException) -> Path | None:
+    def failed(self, method: str, params: object, error: BaseException) -> Path | None:
         """A handler raised: log it. The file that tells of it, if one could be written."""
         ...
 

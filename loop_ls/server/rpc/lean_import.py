@@ -94,7 +94,7 @@ class _Lazily:
 
     def __init__(self, define: Callable[..., Any], field: Callable[..., Any]) -> None:
         self._define, self._field = define, field
-        self._names: dict[str, Any] | None = None
+        self._names: dict[str, object] | None = None
         self._early: list[type] = []
 
     def __call__(self, cls: Any = None, **options: Any) -> Any:
@@ -129,7 +129,7 @@ class _Lazily:
             if isinstance(member, _Member):
                 setattr(cls, name, self._field(**member.options))
 
-    def finish(self, names: dict[str, Any]) -> None:
+    def finish(self, names: dict[str, object]) -> None:
         self._names = names
         for cls in self._early:
             self._resolve(cls)

@@ -11,7 +11,9 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from loop_ls.text.json_value import JsonObject
 
 CANCEL = "$/cancelRequest"
 
@@ -32,7 +34,7 @@ class EndOfInput:
     """The client closed its end."""
 
 
-Arrival = dict[str, Any] | Malformed | Cancelled | EndOfInput
+Arrival = JsonObject | Malformed | Cancelled | EndOfInput
 
 
 class Inbox:
@@ -96,9 +98,9 @@ def without_cancelled(batch: list[Arrival]) -> list[Arrival]:
     early: set[str | int] = set()
     for message in batch:
         if isinstance(message, dict):
-            if "method" in message and isinstance(key := message.get("id"), str | int) and key in taken_back:
-                early.add(key)
-                arranged.append(Cancelled(key))
+            if "method" in message and isinstance(own := message.get("id"), str | int) and own in taken_back:
+                early.add(own)
+                arranged.append(Cancelled(own))
                 continue
             if message.get("method") == CANCEL and _cancelled_id(message) in early:
                 continue
@@ -106,7 +108,7 @@ def without_cancelled(batch: list[Arrival]) -> list[Arrival]:
     return arranged
 
 
-def _cancelled_id(message: dict[str, Any]) -> str | int | None:
+def _cancelled_id(message: JsonObject) -> str | int | None:
     params = message.get("params")
     key = params.get("id") if isinstance(params, dict) else None
     return key if isinstance(key, str | int) else None

@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Mapping
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 from pygls.exceptions import (
@@ -32,15 +33,16 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCProtocol, JsonRP
 
 from loop_ls.server.rpc.message_queue import Arrival, Cancelled, EndOfInput, Malformed
 from loop_ls.server.rpc.raw_json import Written, record
+from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
+    from cattrs import Converter
     from pygls.server import JsonRPCServer
 
     from loop_ls.server.rpc.host import Host
 
 logger = logging.getLogger(__name__)
 
-Json = Any
 MessageId = str | int
 #: How the ids of our own requests and of notifications begin.
 _OURS = "loop-ls-"
@@ -50,7 +52,7 @@ class _About(NamedTuple):
     """The message that a future belongs to."""
 
     method: str
-    params: Json
+    params: JsonObject
 
 
 #: A client that gives one id to two requests at a time.
@@ -60,7 +62,7 @@ _UNKNOWN = _About("a request", {})
 class LoopProtocol(JsonRPCProtocol):
     """One connection to one client."""
 
-    def __init__(self, host: Host, server: JsonRPCServer, converter: Any) -> None:
+    def __init__(self, host: Host, server: JsonRPCServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self._host = host
         self._started = False
@@ -92,7 +94,7 @@ class LoopProtocol(JsonRPCProtocol):
             case _:
                 self._receive_message(arrival)
 
-    def _receive_message(self, message: dict[str, Json]) -> None:
+    def _receive_message(self, message: JsonObject) -> None:
         """pygls structures every object with a `jsonrpc` key, at whatever depth, drops a request that it cannot
         structure without an answer, and one of another version, too."""
         method, key = message.get("method"), message.get("id")
@@ -106,11 +108,11 @@ class LoopProtocol(JsonRPCProtocol):
             else:
                 self._refuse(None, JsonRpcInvalidRequest("the id of a request is a number or a text"))
         elif "id" in message and ("result" in message or "error" in message):
-            self._handle_response(key, message.get("result"), message.get("error"))
+            self._answered(key, message.get("result"), message.get("error"))
         else:
             self._refuse(key if isinstance(key, str | int) else None, JsonRpcInvalidRequest("a message has a method"))
 
-    def _handle_request(self, msg_id: MessageId, method_name: str, params: Json) -> None:
+    def _handle_request(self, msg_id: MessageId, method_name: str, params: JsonObject) -> None:
         """pygls has no life cycle below its language server: it answers before `initialize`, lets a client
         initialize twice, and gives a request after `shutdown` no answer at all."""
         try:
@@ -135,7 +137,7 @@ class LoopProtocol(JsonRPCProtocol):
         elif not self._started:
             raise JsonRpcServerNotInitialized("`initialize` comes first")
 
-    def _handle_notification(self, method_name: str, params: Json) -> None:
+    def _handle_notification(self, method_name: str, params: JsonObject) -> None:
         """pygls keeps the future of a notification for ever, and reads the id of a cancellation as an attribute."""
         if method_name == lsp.CANCEL_REQUEST:
             if isinstance(key := params.get("id"), str | int) and key in self._about:
@@ -153,14 +155,13 @@ class LoopProtocol(JsonRPCProtocol):
         done = partial(self._notified, key, _About(method_name, params))
         self._execute_handler(key, handler, callback=done, args=(params,))
 
-    def _handle_response(self, msg_id: Json, result: Json = None, error: Json = None) -> None:
+    def _answered(self, msg_id: Json, result: Json, error: Json) -> None:
         """pygls keeps the futures of both directions in one table: an answer with the id of a request that is being
         worked on would end that. Errors it takes for objects of lsprotocol."""
-        asked = isinstance(msg_id, str | int) and isinstance(self._request_futures.get(msg_id), Future)
-        if not asked:
+        if not isinstance(msg_id, str | int) or not isinstance(self._request_futures.get(msg_id), Future):
             logger.debug("An answer to nothing that is still asked: %r", msg_id)
             return
-        super()._handle_response(msg_id, result, None if error is None else _response_error(error))
+        self._handle_response(msg_id, result, None if error is None else _response_error(error))
 
     # -- the end ------------------------------------------------------------------------------
 
@@ -170,7 +171,7 @@ class LoopProtocol(JsonRPCProtocol):
             if isinstance(future, asyncio.Task):
                 future.cancel()
 
-    def _exit(self, params: Json) -> None:
+    def _exit(self, params: JsonObject) -> None:
         self._leave()
 
     def _leave(self) -> None:
@@ -185,7 +186,7 @@ class LoopProtocol(JsonRPCProtocol):
 
     # -- results of handlers ------------------------------------------------------------------
 
-    def _send_handler_result(self, future: Future[Json], *, msg_id: MessageId) -> None:
+    def _send_handler_result(self, future: Future[object], *, msg_id: MessageId) -> None:
         """pygls reports what the client did wrong as a fault of the server, and sends the trace of one of ours."""
         self._request_futures.pop(msg_id, None)
         about = self._about.pop(msg_id, _UNKNOWN)
@@ -202,7 +203,7 @@ class LoopProtocol(JsonRPCProtocol):
             sentence = f"{about.method} failed in the server ({type(error).__name__}: {error}); {more}"
             self._refuse(msg_id, JsonRpcInternalError(sentence))
 
-    def _notified(self, key: MessageId, about: _About, future: Future[Json]) -> None:
+    def _notified(self, key: MessageId, about: _About, future: Future[object]) -> None:
         """A notification was handled: nobody waits for an answer, and a client's fault is none of ours."""
         self._request_futures.pop(key, None)
         if future.cancelled() or (error := future.exception()) is None:
@@ -215,12 +216,12 @@ class LoopProtocol(JsonRPCProtocol):
     # -- what goes out ------------------------------------------------------------------------
 
     def _refuse(self, msg_id: MessageId | None, error: JsonRpcException) -> None:
-        answer = {"code": error.code, "message": error.message}
+        answer: dict[str, object] = {"code": error.code, "message": error.message}
         if error.data is not None:
             answer["data"] = error.data
         self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "error": answer})
 
-    def _send_response(self, msg_id: Json, result: Json = None, error: Json = None) -> None:
+    def _send_response(self, msg_id: MessageId, result: object = None, error: lsp.ResponseError | None = None) -> None:
         """pygls makes an object of each answer, and asks it for its members while it is written."""
         if error is not None:
             self._refuse(msg_id, JsonRpcException(error.message, error.code, error.data))
@@ -229,19 +230,20 @@ class LoopProtocol(JsonRPCProtocol):
         else:
             self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result})
 
-    def notify(self, method: str, params: Json = None) -> None:
+    def notify(self, method: str, params: Mapping[str, Json] | Written | None = None) -> None:
         if isinstance(params, Written):
             self._send_text(record(jsonrpc=self.VERSION, method=method, params=params))
         else:
             self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
-    async def ask(self, method: str, params: Json = None, limit: float = 30.0) -> Json:
+    async def ask(self, method: str, params: Mapping[str, Json] | None = None, limit: float = 30.0) -> Json:
         """The client's answer as it came. Raises `JsonRpcException`, or `TimeoutError` after `limit` seconds.
 
         pygls never forgets a request that nobody answered, and does not tell the client when nobody waits any more."""
         key = self._next_id()
         try:
-            return await asyncio.wait_for(self.send_request_async(method, params, key), limit)
+            answer: Json = await asyncio.wait_for(self.send_request_async(method, params, key), limit)
+            return answer
         except asyncio.CancelledError:
             self.notify(lsp.CANCEL_REQUEST, {"id": key})
             raise
@@ -253,7 +255,7 @@ class LoopProtocol(JsonRPCProtocol):
         self._last_id += 1
         return f"{_OURS}{self._last_id}"
 
-    def _send_data(self, data: Json) -> None:
+    def _send_data(self, data: object) -> None:
         """pygls logs every text of the user, writes NaN, and leaves a request without an answer whose result is no
         JSON."""
         if isinstance(data, JsonRPCRequestMessage):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 
 class Written(str):
@@ -13,11 +12,11 @@ class Written(str):
     __slots__ = ()
 
 
-def written(value: Any) -> Written:
+def written(value: object) -> Written:
     return Written(json.dumps(value, separators=(",", ":")))
 
 
-def record(**members: Any) -> Written:
+def record(**members: object) -> Written:
     """An object whose members are values, or written already."""
     return Written("{" + ",".join(f'"{name}":{_text(value)}' for name, value in members.items()) + "}")
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract.run_view.parts import number, text
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.show_document import show_text
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 APPROVE, REJECT, SHOW = "Approve", "Reject", "Show output"
 #: A person may take this long; the lens is there afterwards too.
 _LIMIT = 24 * 3600.0
@@ -36,12 +37,11 @@ class Approvals:
         self._session, self._client = context.session, context.client
         self._runs = runs
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._told: set[tuple[tuple[str, str], Any]] = set()
+        self._told: set[tuple[tuple[str, str], int | None]] = set()
 
     def look(self, record: RunRecord) -> None:
         """The run's state is new: ask what is asked, close what was answered."""
-        first = record.state.get("pendingApproval")
-        pending = record.state.get("pendingApprovals") or ([first] if isinstance(first, dict) else [])
+        pending = listed(record.state.get("pendingApprovals") or [record.state.get("pendingApproval")])
         asked = {(record.run_id, str(each.get("place") or each.get("loopId"))): each for each in pending}
         for key in [key for key in self._open if key[0] == record.run_id and key not in asked]:
             self._open.pop(key).cancel()
@@ -56,11 +56,11 @@ class Approvals:
                 task.add_done_callback(_seen)
                 self._open[key] = task
 
-    def _tell(self, record: RunRecord, asked: dict[tuple[str, str], Json]) -> None:
+    def _tell(self, record: RunRecord, asked: dict[tuple[str, str], JsonObject]) -> None:
         """The editor cannot be asked, so it is told once, and how to answer."""
         for key, each in asked.items():
-            if (number := (key, each.get("iteration"))) not in self._told:
-                self._told.add(number)
+            if (which := (key, number(each, "iteration"))) not in self._told:
+                self._told.add(which)
                 said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
                 self._client.show(lsp.MessageType.Info, said)
 
@@ -69,8 +69,8 @@ class Approvals:
             task.cancel()
         self._open.clear()
 
-    async def _ask(self, record: RunRecord, asked: Json) -> None:
-        params = {
+    async def _ask(self, record: RunRecord, asked: JsonObject) -> None:
+        params: JsonObject = {
             "type": lsp.MessageType.Info,
             "message": question(record.name, asked),
             "actions": [{"title": title} for title in (APPROVE, REJECT, SHOW)],
@@ -90,8 +90,8 @@ class Approvals:
             else:
                 return  # put aside: the lens is still there
 
-    async def _decide(self, record: RunRecord, asked: Json, approved: bool) -> None:
-        run_id, loop = record.run_id, asked.get("loopId")
+    async def _decide(self, record: RunRecord, asked: JsonObject, approved: bool) -> None:
+        run_id, loop = record.run_id, text(asked, "loopId") or None
         answer = await self._runs.ask_home(run_id, lambda engine: engine.approve(run_id, loop, approved))
         if not answer.get("ok"):
             self._client.show(lsp.MessageType.Warning, sentence(answer))
@@ -103,7 +103,7 @@ class Approvals:
         await show_text(self._client, data, record.run_id, what, fenced(str(asked.get("output") or "")))
 
 
-def question(name: str, asked: Json) -> str:
+def question(name: str, asked: JsonObject) -> str:
     """What a person is asked: which loop, where in the run, and how the output begins."""
     place = str(asked.get("place") or "")
     path = " › ".join(part for part in place.split("/") if part and not part.isdigit())

@@ -5,10 +5,11 @@ The file is edited through the editor that shows it; saving it is that editor's 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from loop_ls.contract.run_view.parts import part, text
 from loop_ls.formats.registry import ASSISTANT
-from loop_ls.server.command_answers import Answer, refused
+from loop_ls.server.command_answers import refused
 from loop_ls.server.documents.replace_text import replace_text
 from loop_ls.text.json_value import JsonObject
 
@@ -17,34 +18,30 @@ if TYPE_CHECKING:
     from loop_ls.server.context import Context
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
 
-
-async def assistant_setup(context: Context, argument: Json) -> Answer:
+async def assistant_setup(context: Context, argument: JsonObject) -> JsonObject:
     """`{uri, name?, values?}`: what holds, what would hold by default, and what of the values is not taken."""
     from loop_ls.features.actions import loop_setup
 
-    opened = context.session.find(argument["uri"])
+    opened = context.session.find(text(argument, "uri"))
     if opened is None:
         return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
     if opened.document.format != ASSISTANT:
-        return refused("bad_argument", f"`{argument['uri'].rpartition('/')[2]}` holds no assistants.")
+        return refused("bad_argument", f"`{text(argument, 'uri').rpartition('/')[2]}` holds no assistants.")
     there = [one for one in opened.document.whole.assistants if one.name]
-    one = _meant(there, argument.get("name"))
+    one = _meant(there, text(argument, "name") or None)
     if one is None:
         listed = ", ".join(f"`{each.key}`" for each in there)
         return refused("not_found", "No such assistant is in the file.", f"It has {listed}." if listed else "")
     values = loop_setup.loop_values(one)
-    given = {name: value for name, value in (argument.get("values") or {}).items() if name in loop_setup.FIELDS}
+    given = {name: value for name, value in part(argument, "values").items() if name in loop_setup.FIELDS}
     wanted = {**values, **given}
     problems = loop_setup.loop_problems(wanted) if given else []
     changed = False
     if given and not problems and wanted != values:
-        text = loop_setup.with_loop(opened.document, one.key, wanted)
-        changed = text != str(opened.document.text)
-        if changed and (
-            why := await replace_text(context.session, context.client, opened, text, f"Loop of {one.name}")
-        ):
+        new = loop_setup.with_loop(opened.document, one.key, wanted)
+        changed = new != str(opened.document.text)
+        if changed and (why := await replace_text(context.session, context.client, opened, new, f"Loop of {one.name}")):
             return refused("wrong_status", why)
         values = wanted
     return {

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import number
+from loop_ls.contract.run_view.parts import number, part, text
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.formats.registry import can_run
 from loop_ls.index.top_level import SECTIONS
 from loop_ls.rules.engine.finding import Finding, Severity
-from loop_ls.server.command_answers import Answer, refused
+from loop_ls.server.command_answers import refused
 from loop_ls.server.documents import uris
 from loop_ls.server.runs import consent
 from loop_ls.server.runs.engine_connection import LIMIT, EngineAccess, EngineLink, LocalEngineAccess, refusal
@@ -26,6 +27,7 @@ from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunNotifier
 from loop_ls.text.json_value import JsonObject
+from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: A repeated key. Repeated `steps` and `loops` blocks are run as joined, so they keep no run from starting (D15).
 _REPEATED = "WF005"
 #: What of the argument goes to the engine as it is.
@@ -69,17 +70,17 @@ class Runs:
 
     # -- commands -----------------------------------------------------------------------------
 
-    async def start(self, argument: Json) -> Answer:
+    async def start(self, argument: JsonObject) -> JsonObject:
         """`loopLs.run`."""
         session = self._session
         if not session.trusted:
             hint = "Trust the workspace, then run it again."
             return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
-        if not argument.get("uri"):
+        if not text(argument, "uri") or None:
             return await self._start_named(argument)
-        opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+        opened = session.find(text(argument, "uri")) or session.loaded(text(argument, "uri"))
         if opened is None:
-            return refused("not_found", f"`{argument['uri']}` is not open and cannot be read.")
+            return refused("not_found", f"`{text(argument, 'uri')}` is not open and cannot be read.")
         if problem := hindrance(opened):
             return problem
         request = self.request(opened, argument)
@@ -88,13 +89,13 @@ class Runs:
             self._context.tasks.start(self._ask_and_start(opened, request, answer), "consent")
         return answer
 
-    async def _start_named(self, argument: Json) -> Answer:
+    async def _start_named(self, argument: JsonObject) -> JsonObject:
         """A role loop by its name alone: those that come with the product are no files of the workspace."""
-        target = argument.get("target") or {}
+        target = part(argument, "target")
         if target.get("kind") != "definition" or not target.get("name"):
             return refused("bad_argument", "`loopLs.run` needs `uri` in its argument.")
         folder = self.default_folder(None)
-        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request: JsonObject = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
         request |= {"root": str(self._path(folder)), "origin": "editor", "detach": False}
         if settings := folder.editor_settings:
             request["settings"] = settings
@@ -104,8 +105,12 @@ class Runs:
         return answer
 
     async def _start(
-        self, opened: OpenDocument | None, request: Json, folder: Folder | None = None, agreed: Answer | None = None
-    ) -> Answer:
+        self,
+        opened: OpenDocument | None,
+        request: JsonObject,
+        folder: Folder | None = None,
+        agreed: JsonObject | None = None,
+    ) -> JsonObject:
         """`agreed` is what the person has just said yes to."""
         place = folder or (opened.folder if opened is not None else self.default_folder(None))
         link, watch = self._link(place)
@@ -125,9 +130,9 @@ class Runs:
         if await consent.allowed(self._client, answer):
             await self._start(opened, request, folder, answer)
 
-    def request(self, opened: OpenDocument, argument: Json) -> Json:
+    def request(self, opened: OpenDocument, argument: JsonObject) -> JsonObject:
         folder = opened.folder
-        request: Json = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
+        request: JsonObject = {name: argument[name] for name in _PASSED if argument.get(name) is not None}
         request |= {"root": str(self._path(folder)), "uri": opened.uri, "origin": "editor", "detach": False}
         path = uris.to_path(opened.uri)
         if path is not None:
@@ -145,37 +150,37 @@ class Runs:
         request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
         return request
 
-    async def stop(self, argument: Json) -> Answer:
-        return await self._control(argument["runId"], lambda engine, which: engine.stop(which))
+    async def stop(self, argument: JsonObject) -> JsonObject:
+        return await self._control(text(argument, "runId"), lambda engine, which: engine.stop(which))
 
-    async def pause(self, argument: Json) -> Answer:
-        return await self._control(argument["runId"], lambda engine, which: engine.pause(which))
+    async def pause(self, argument: JsonObject) -> JsonObject:
+        return await self._control(text(argument, "runId"), lambda engine, which: engine.pause(which))
 
-    async def resume(self, argument: Json) -> Answer:
-        return await self._control(argument["runId"], lambda engine, which: engine.resume(which))
+    async def resume(self, argument: JsonObject) -> JsonObject:
+        return await self._control(text(argument, "runId"), lambda engine, which: engine.resume(which))
 
-    async def _control(self, run_id: str, act: Callable[[EngineClient, str], Awaitable[Answer]]) -> Answer:
+    async def _control(self, run_id: str, act: Callable[[EngineClient, str], Awaitable[JsonObject]]) -> JsonObject:
         """One run, or `all` of every engine that is known."""
         if run_id != "all":
             return await self.ask_home(run_id, lambda client: act(client, run_id))
-        runs: list[Json] = []
+        runs: list[JsonObject] = []
         for client in await self._clients():
-            answer: Answer = await asyncio.wait_for(act(client, "all"), LIMIT)
+            answer: JsonObject = await asyncio.wait_for(act(client, "all"), LIMIT)
             if not answer.get("ok"):
                 return answer
-            runs += answer.get("runs", [])
+            runs += listed(answer.get("runs"))
         return {"ok": True, "runs": runs}
 
-    async def recent(self, argument: Json) -> Answer:
+    async def recent(self, argument: JsonObject) -> JsonObject:
         """`loopLs.runs`, newest first."""
-        status, uri, limit = argument.get("status"), argument.get("uri"), argument.get("limit")
-        runs: list[Json] = []
+        status, uri, limit = text(argument, "status") or None, text(argument, "uri") or None, number(argument, "limit")
+        runs: list[JsonObject] = []
         try:
             for client in await self._readers(uri):
                 answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
                 if not answer.get("ok"):
                     return answer
-                runs += answer["runs"]
+                runs += listed(answer["runs"])
         except Exception as error:
             return refusal(error)
         runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
@@ -211,23 +216,23 @@ class Runs:
         handover = None if link is None else await self._access.handover(link.root, link.data_dir)
         return None if handover is None else handover.parent
 
-    async def status(self, argument: Json) -> Answer:
+    async def status(self, argument: JsonObject) -> JsonObject:
         """`loopLs.status`; with `graph`, also what the run consists of (at `place`: of that round)."""
-        run_id = argument["runId"]
+        run_id = text(argument, "runId")
         answer = await self.ask_home(run_id, lambda client: client.status(run_id))
         if not answer.get("ok"):
             return answer
         if argument.get("graph") is True:
-            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id, argument.get("place")))
+            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id, text(argument, "place") or None))
             answer["graph"] = drawn.get("nodes") or []
-        return {**answer, "state": self._worded(answer["state"])}
+        return {**answer, "state": self._worded(part(answer, "state"))}
 
-    async def events(self, argument: Json) -> Answer:
+    async def events(self, argument: JsonObject) -> JsonObject:
         """`loopLs.events`; with `follow`, the client hears of what comes after them too."""
-        run_id, after = argument["runId"], argument.get("afterSeq") or 0
-        limit, cut = argument.get("limit"), argument.get("cut")
+        run_id, after = text(argument, "runId"), number(argument, "afterSeq") or 0
+        limit, cut = number(argument, "limit"), number(argument, "cut")
 
-        async def ask(client: EngineClient) -> Answer:
+        async def ask(client: EngineClient) -> JsonObject:
             answer = await client.events(run_id, after=after, limit=limit, cut=cut)
             if answer.get("ok") and argument.get("follow") is True:
                 await self._follow_from(client, run_id)
@@ -235,18 +240,18 @@ class Runs:
 
         return await self.ask_home(run_id, ask)
 
-    async def view(self, argument: Json) -> Answer:
+    async def view(self, argument: JsonObject) -> JsonObject:
         """`loopLs.view`; with `follow`, the client hears of what is new after it."""
-        run_id, after = argument["runId"], argument.get("afterSeq") or 0
+        run_id, after = text(argument, "runId"), number(argument, "afterSeq") or 0
 
-        async def ask(client: EngineClient) -> Answer:
-            answer = await client.view(run_id, after, argument.get("limit"))
+        async def ask(client: EngineClient) -> JsonObject:
+            answer = await client.view(run_id, after, number(argument, "limit"))
             if answer.get("ok") and argument.get("follow") is True:
                 await self._follow_from(client, run_id, number(answer, "seq"))
             return answer
 
         answer = await self.ask_home(run_id, ask)
-        return {**answer, "state": self._worded(answer["state"])} if answer.get("ok") else answer
+        return {**answer, "state": self._worded(part(answer, "state"))} if answer.get("ok") else answer
 
     async def _follow_from(self, client: EngineClient, run_id: str, shown: int | None = None) -> None:
         """Tell the client of a run that it did not start and whose file it does not have open. `shown`: the fact up to
@@ -255,19 +260,19 @@ class Runs:
             if link.client is client:
                 watch.look_at(link, run_id, shown)
 
-    async def engine_status(self, argument: Json) -> Answer:
+    async def engine_status(self, argument: JsonObject) -> JsonObject:
         """Tells of a running engine and starts none."""
         try:
-            client = await self._link(self.default_folder(argument.get("uri")))[0].find()
+            client = await self._link(self.default_folder(text(argument, "uri") or None))[0].find()
             if client is None:
                 return {"ok": True, "engine": {"running": False}}
             return await asyncio.wait_for(client.engine_status(), LIMIT)
         except Exception as error:
             return refusal(error)
 
-    async def engine_restart(self, argument: Json) -> Answer:
+    async def engine_restart(self, argument: JsonObject) -> JsonObject:
         try:
-            client = await self._link(self.default_folder(argument.get("uri")))[0].restart()
+            client = await self._link(self.default_folder(text(argument, "uri") or None))[0].restart()
             return await asyncio.wait_for(client.engine_status(), LIMIT)
         except Exception as error:
             return refusal(error)
@@ -338,7 +343,7 @@ class Runs:
             found = self._links[str(path)] = (link, watch)
         return found
 
-    def _own(self, work: Any, name: str) -> asyncio.Task[Any]:
+    def _own(self, work: Coroutine[object, None, None], name: str) -> asyncio.Task[None]:
         return self._context.tasks.start(work, name)
 
     def _path(self, folder: Folder) -> Path:
@@ -361,7 +366,7 @@ class Runs:
                 found.append(client)
         return found
 
-    async def ask_home(self, run_id: str, ask: Any) -> Answer:
+    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[JsonObject]]) -> JsonObject:
         """Ask the engine that has the run; of an unknown run, every engine, started where there is none."""
         try:
             for link, watch in self._links.values():
@@ -370,7 +375,7 @@ class Runs:
             clients = await self._clients()
             if not clients:
                 clients = [await self._link(self.default_folder(None))[0].connect()]
-            answer: Answer = {}
+            answer: JsonObject = {}
             for client in clients:
                 answer = await asyncio.wait_for(ask(client), LIMIT)
                 if answer.get("ok") or answer.get("code") != "not_found":
@@ -416,7 +421,7 @@ def hindrance(opened: OpenDocument) -> JsonObject:
 
 def latest(opened: OpenDocument, records: list[RunRecord]) -> tuple[Finding, ...]:
     """Findings of the newest run of each loop, in the order of the file."""
-    found: dict[Any, Finding] = {}
+    found: dict[Span, Finding] = {}
     views = [record.view_for(opened.document) for record in records]
     whole = [view for view in views if view.kind == "workflow"]
     for view in views:

@@ -6,13 +6,12 @@ The engine decides what needs consent and remembers it by hash; this shows it, a
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
-from loop_ls.server.command_answers import Answer
 from loop_ls.server.documents.session import Session
+from loop_ls.text.json_value import JsonObject
 
 logger = logging.getLogger(__name__)
 
@@ -28,9 +27,9 @@ class Questions:
     An editor that shows it itself comes back with the number, which nobody else was told."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, Answer] = {}
+        self._asked: dict[str, JsonObject] = {}
 
-    def noted(self, answer: Answer) -> Answer:
+    def noted(self, answer: JsonObject) -> JsonObject:
         """The answer of a start, kept where it is a question."""
         if answer.get("code") == "consent_required" and isinstance(nonce := answer.get("nonce"), str):
             self._asked[nonce] = answer
@@ -38,23 +37,24 @@ class Questions:
                 del self._asked[next(iter(self._asked))]
         return answer
 
-    def agreed(self, session: Session, argument: dict[str, Any]) -> Answer | None:
+    def agreed(self, session: Session, argument: JsonObject) -> JsonObject | None:
         """The question that a command says yes to; None where it says yes to nothing that this editor showed."""
         given = argument.get("consent")
         return self._asked.pop(given, None) if session.settles_answers and isinstance(given, str) else None
 
 
-def lines(answer: Answer) -> list[str]:
+def lines(answer: JsonObject) -> list[str]:
     """One line for each thing that the run may do, as a person has to judge it."""
-    return [f"It {one}." for one in answer.get("capabilities") or ()]
+    listed = answer.get("capabilities")
+    return [f"It {one}." for one in listed] if isinstance(listed, list) else []
 
 
-async def allowed(client: Client, answer: Answer) -> bool:
+async def allowed(client: Client, answer: JsonObject) -> bool:
     """What the person says. Silence, and an editor that cannot ask, is no."""
     if not client.facts.message_request:
         return False
     message = "\n".join(["This run needs your consent once.", *lines(answer)])
-    params = {
+    params: JsonObject = {
         "type": lsp.MessageType.Warning,
         "message": message,
         "actions": [{"title": ALLOW}, {"title": "Cancel"}],

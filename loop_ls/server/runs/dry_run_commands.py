@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from loop_ls.contract.run_view.parts import number, part, text
 from loop_ls.features.estimate.estimate import estimate as estimated
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.server.command_answers import Answer, refused
+from loop_ls.server.command_answers import refused
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
 #: Seconds that an answer about several files waits for the index.
 _INDEX_LIMIT = 5.0
 #: Texts that are sent to a model.
@@ -34,25 +34,25 @@ _SENT = frozenset({"run", "prompt", "query", "input", "until"})
 _BETWEEN = "---"
 
 
-async def estimate(context: Context, argument: Json) -> Answer:
+async def estimate(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.estimate`."""
     opened, element, problem = await _asked(context, argument, runnable_formats())
     if opened is None:
         return problem
-    name = (argument.get("target") or {}).get("name")
+    name = text(part(argument, "target"), "name") or None
     found = estimated(opened.workspace, opened.document, element, assistant=name)
     usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
     return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
 
 
-async def preview(context: Context, argument: Json) -> Answer:
+async def preview(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.previewPrompt`."""
     opened, element, problem = await _asked(context, argument)
     if opened is None:
         return problem
-    iteration = argument.get("iteration") or 1
+    iteration = number(argument, "iteration") or 1
     loop: dict[str, str] = {} if iteration == 1 else {"loop.iteration": str(iteration)}
-    run_id = argument.get("runId")
+    run_id = text(argument, "runId") or None
     if run_id is not None and element is not None:
         verdicts = _verdicts(context, opened, run_id, element)
         if verdicts is None:
@@ -64,7 +64,7 @@ async def preview(context: Context, argument: Json) -> Answer:
     return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}
 
 
-async def definitions(context: Context, argument: Json) -> Answer:
+async def definitions(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.definitions`: those with errors come with the first one."""
     await _all_files(context)
     found = [
@@ -75,7 +75,7 @@ async def definitions(context: Context, argument: Json) -> Answer:
     ]
     names = {one["name"] for one in found}
     shipped = [one for one in _built_in() if one["name"] not in names]
-    answer: Answer = {"ok": True}
+    answer: JsonObject = {"ok": True}
     answer["definitions"] = [*sorted(found, key=lambda one: (one["name"], one["uri"])), *shipped]
     if argument.get("runnables"):
         from loop_ls.server.runs.runnables import runnables
@@ -85,11 +85,11 @@ async def definitions(context: Context, argument: Json) -> Answer:
 
 
 async def _asked(
-    context: Context, argument: Json, formats: frozenset[str] = frozenset({WORKFLOW})
-) -> tuple[OpenDocument | None, Element | None, Answer]:
+    context: Context, argument: JsonObject, formats: frozenset[str] = frozenset({WORKFLOW})
+) -> tuple[OpenDocument | None, Element | None, JsonObject]:
     """The document and the element in it, or a refusal."""
     await _all_files(context)
-    session, uri = context.session, argument["uri"]
+    session, uri = context.session, text(argument, "uri")
     opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
     if opened is None:
         return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
@@ -100,10 +100,10 @@ async def _asked(
     if (fault := opened.document.fault) is not None:
         name = opened.uri.rpartition("/")[2]
         return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
-    target = argument.get("target") or {"kind": "workflow"}
-    if format_of_target(target["kind"]) is not None:
+    target = part(argument, "target") or {"kind": "workflow"}
+    if format_of_target(text(target, "kind")) is not None:
         return opened, None, {}
-    element = opened.document.element(target["name"])
+    element = opened.document.element(text(target, "name"))
     if element is None:
         return None, None, _no_element(opened.document, target)
     return opened, element, {}
@@ -140,9 +140,9 @@ def _text(sent: list[Preview]) -> str:
     return "\n\n".join(f"## {' → '.join(one.path)}, {one.what}\n\n{one.text}" for one in sent)
 
 
-def _no_element(document: Document, target: Json) -> Answer:
+def _no_element(document: Document, target: JsonObject) -> JsonObject:
     names = [one.name for one in document.elements if one.name]
-    near = nearest(target["name"], names)
+    near = nearest(text(target, "name"), names)
     hint = f"Did you mean `{near}`?" if near else f"It has {', '.join(f'`{name}`' for name in names[:10])}."
     return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
 
@@ -153,7 +153,7 @@ def _built_in() -> list[JsonObject]:
     from loop_ls.formats.role_loop.model import RoleLoop
     from loop_ls.formats.role_loop.read import read_role_loop
 
-    found: list[Json] = []
+    found: list[JsonObject] = []
     for name in BUILT_IN:
         loop = read_role_loop(built_in_text(name))
         assert isinstance(loop, RoleLoop)
@@ -166,7 +166,8 @@ def _built_in() -> list[JsonObject]:
 def _definition(folder: Folder, document: Document) -> JsonObject:
     parts = document.whole.role_loop
     roles = [str(role) for stage in parts.in_run_order if (role := parts.role_of(stage))]
-    found: Json = {"name": parts.name or "", "uri": document.uri, "roles": roles, "parameters": list(parts.declared)}
+    found: JsonObject = {"name": parts.name or "", "uri": document.uri, "roles": roles}
+    found["parameters"] = list(parts.declared)
     errors = [one for one in folder.findings(document) if one.severity is Severity.ERROR]
     found["valid"] = not errors
     if errors:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: An engine answers or starts within this; afterwards the command says so.
 LIMIT = 30.0
 #: Seconds between two looks for an engine that somebody else started.
@@ -78,7 +79,7 @@ def _stamp(file: Path) -> int | None:
         return None
 
 
-def refusal(error: BaseException) -> Json:
+def refusal(error: BaseException) -> JsonObject:
     """What kept us from the engine, as a typed answer."""
     from loop_ls.client.engine_location import EngineUnavailable
 
@@ -100,15 +101,15 @@ class EngineLink:
         access: EngineAccess,
         root: Path,
         data_dir: str | None,
-        listen: Callable[[EngineLink], Awaitable[None]],
-        own: Callable[[Any, str], asyncio.Task[Any]],
+        listen: Callable[[EngineLink], Coroutine[object, None, None]],
+        own: Callable[[Coroutine[object, None, None], str], asyncio.Task[None]],
     ) -> None:
         self.root, self.data_dir = root, data_dir
         self._access, self._listen, self._own = access, listen, own
         self._lock, self._restarting, self._restarts = asyncio.Lock(), asyncio.Lock(), 0
         self.client: EngineClient | None = None
         self._starts = False
-        self._listener: asyncio.Task[Any] | None = None
+        self._listener: asyncio.Task[None] | None = None
 
     async def connect(self) -> EngineClient:
         """The client; an engine is started where there is none. One at a time (UP-37, UP-38)."""

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.client.exported_texts import first_text
+from loop_ls.contract.run_view.parts import part, text
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.disk.projects import project_folder
-from loop_ls.server.command_answers import Answer, refused
+from loop_ls.server.command_answers import refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.replace_text import replace_text
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
+    from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
 
-Json = dict[str, Any]
 
 #: When it is worth it, when not, and what it costs (2).
 ADVICE = (
@@ -39,7 +41,7 @@ ADVICE = (
 # -- loops ------------------------------------------------------------------------------------
 
 
-async def start(context: Context, argument: Json) -> Answer:
+async def start(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.enhance.start`: like a run of the whole workflow, whatever the switch says."""
     answer = await context.runs.get().start({**argument, "enhance": True})
     return {**answer, "state": {"state": "running_round", "round": 1}} if answer.get("ok") else answer
@@ -49,25 +51,25 @@ async def go_on(context: Context, argument: JsonObject) -> JsonObject:
     return await _choose(context, argument, "continue")
 
 
-async def skip(context: Context, argument: Json) -> Answer:
+async def skip(context: Context, argument: JsonObject) -> JsonObject:
     return await _choose(context, argument, "skip")
 
 
-async def stop(context: Context, argument: Json) -> Answer:
-    run_id = await _newest(context, argument["uri"])
+async def stop(context: Context, argument: JsonObject) -> JsonObject:
+    run_id = await _newest(context, text(argument, "uri"))
     if run_id is None:
-        return _no_loop(argument["uri"])
+        return _no_loop(text(argument, "uri"))
     answer = await context.runs.get().stop({"runId": run_id})
     return await status(context, argument) if answer.get("ok") else answer
 
 
-async def status(context: Context, argument: Json) -> Answer:
-    return await _asked(context, argument, "status", await _newest(context, argument["uri"]))
+async def status(context: Context, argument: JsonObject) -> JsonObject:
+    return await _asked(context, argument, "status", await _newest(context, text(argument, "uri")))
 
 
-async def timeline(context: Context, argument: Json) -> Answer:
+async def timeline(context: Context, argument: JsonObject) -> JsonObject:
     """With `show`, also as a document in the editor."""
-    run_id = await _newest(context, argument["uri"])
+    run_id = await _newest(context, text(argument, "uri"))
     answer = await _asked(context, argument, "timeline", run_id)
     if run_id is not None and answer.get("ok") and argument.get("show") is True:
         data = await context.runs.get().data_folder(run_id)
@@ -75,14 +77,14 @@ async def timeline(context: Context, argument: Json) -> Answer:
     return answer
 
 
-async def feedback(context: Context, argument: Json) -> Answer:
-    given: Json = {name: argument[name] for name in ("text", "step", "negative") if name in argument}
+async def feedback(context: Context, argument: JsonObject) -> JsonObject:
+    given: JsonObject = {name: argument[name] for name in ("text", "step", "negative") if name in argument}
     return await _said(context, argument, "feedback", given)
 
 
-async def revert(context: Context, argument: Json) -> Answer:
+async def revert(context: Context, argument: JsonObject) -> JsonObject:
     """The text that the first round ran comes back, as one edit of the open document."""
-    uri = argument["uri"]
+    uri = text(argument, "uri")
     opened, run_id = context.session.find(uri), await _newest(context, uri)
     if run_id is None:
         return _no_loop(uri)
@@ -91,57 +93,57 @@ async def revert(context: Context, argument: Json) -> Answer:
     told = await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
     if not told.get("ok"):
         return told
-    found = first_text(told["run"])
+    found = first_text(part(told, "run"))
     if found is None:
         return refused("not_found", "The record does not hold the text of the first round.")
-    text = found.text
-    if text == str(opened.document.text):
+    first = found.text
+    if first == str(opened.document.text):
         return {"ok": True, "changed": False}
-    if problem := await replace_text(context.session, context.client, opened, text, "Enhance: back to round 1"):
+    if problem := await replace_text(context.session, context.client, opened, first, "Enhance: back to round 1"):
         return refused("wrong_status", problem)
     return {"ok": True, "changed": True}
 
 
-async def _choose(context: Context, argument: Json, choice: str) -> Answer:
-    opened = context.session.find(argument["uri"])
-    text = {} if opened is None else {"text": str(opened.document.text)}
-    return await _said(context, argument, "choose", {"choice": choice, **text})
+async def _choose(context: Context, argument: JsonObject, choice: str) -> JsonObject:
+    opened = context.session.find(text(argument, "uri"))
+    held = {} if opened is None else {"text": str(opened.document.text)}
+    return await _said(context, argument, "choose", {"choice": choice, **held})
 
 
-async def _said(context: Context, argument: Json, verb: str, given: Json) -> Answer:
-    run_id = await _newest(context, argument["uri"])
+async def _said(context: Context, argument: JsonObject, verb: str, given: JsonObject) -> JsonObject:
+    run_id = await _newest(context, text(argument, "uri"))
     if run_id is None:
-        return _no_loop(argument["uri"])
+        return _no_loop(text(argument, "uri"))
     answer = await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb, given))
     return await status(context, argument) if answer.get("ok") else answer
 
 
-async def _asked(context: Context, argument: Json, verb: str, run_id: str | None) -> Answer:
+async def _asked(context: Context, argument: JsonObject, verb: str, run_id: str | None) -> JsonObject:
     if run_id is None:
-        return _no_loop(argument["uri"])
+        return _no_loop(text(argument, "uri"))
     return await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb))
 
 
 async def _newest(context: Context, uri: str) -> str | None:
     answer = await context.runs.get().recent({"uri": uris.real(uri)})
-    loops = [one for one in answer.get("runs", []) if one.get("format") == "enhance"] if answer.get("ok") else []
+    loops = [one for one in listed(answer.get("runs")) if one.get("format") == "enhance"] if answer.get("ok") else []
     return str(loops[0]["runId"]) if loops else None
 
 
 # -- settings ---------------------------------------------------------------------------------
 
 
-async def enable(context: Context, argument: Json) -> Answer:
+async def enable(context: Context, argument: JsonObject) -> JsonObject:
     """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
     session = context.session
-    opened = session.find(argument["uri"]) or session.loaded(argument["uri"])
+    opened = session.find(text(argument, "uri")) or session.loaded(text(argument, "uri"))
     key = None if opened is None else opened.workspace.key(opened.document)
     if opened is None or key is None:
-        return refused("not_found", f"`{argument['uri']}` is no workflow with a name.")
-    right, wrong = taken(argument.get("overrides") or {})
+        return refused("not_found", f"`{text(argument, 'uri')}` is no workflow with a name.")
+    right, wrong = taken(part(argument, "overrides"))
     if wrong:
         return refused("bad_argument", _listed(wrong))
-    changes: list[tuple[tuple[str, ...], Any]] = [(("enabled",), argument["enabled"] or None)]
+    changes: list[tuple[tuple[str, ...], Json]] = [(("enabled",), argument["enabled"] or None)]
     changes += [((name,), None if value == defaults().get(name) else value) for name, value in right.items()]
     path = ("enhance", "workflows", key)
     answer = await _write(context, opened, [((*path, *name), value) for name, value in changes])
@@ -149,13 +151,13 @@ async def enable(context: Context, argument: Json) -> Answer:
     return answer
 
 
-async def setup(context: Context, argument: Json) -> Answer:
+async def setup(context: Context, argument: JsonObject) -> JsonObject:
     """`{values?}`: what holds, what would hold by default, and what of the values is not taken."""
-    values = argument.get("values") or {}
+    values = part(argument, "values")
     unknown = [Wrong(name, f"`{name}` is no setting of enhance loops") for name in values if not is_knob(name)]
     right, wrong = taken(values)
     opened = next(iter(context.session.open.values()), None)
-    folder = context.runs.get().default_folder(argument.get("uri"))
+    folder = context.runs.get().default_folder(text(argument, "uri") or None)
     if right:
         answer = await _write(context, opened, [(("enhance", name), value) for name, value in right.items()], folder)
         if not answer.get("ok"):
@@ -173,8 +175,11 @@ async def setup(context: Context, argument: Json) -> Answer:
 
 
 async def _write(
-    context: Context, opened: OpenDocument | None, changes: list[tuple[tuple[str, ...], Any]], folder: Any = None
-) -> Answer:
+    context: Context,
+    opened: OpenDocument | None,
+    changes: list[tuple[tuple[str, ...], Json]],
+    folder: Folder | None = None,
+) -> JsonObject:
     """Set values of the settings file, or take them out (None)."""
     folder = folder or (opened.folder if opened is not None else None)
     if folder is None or folder.path is None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract.run_view.parts import number, text
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.position_mapping import PositionMapping
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: Seconds until an edit that was taken has to be seen in the document.
 _SEEN_IN = 10.0
 _APPLY_LIMIT = 600.0
@@ -76,7 +77,7 @@ class Rounds:
         state = record.state
         if state.get("label") != "fixation-risk" or state.get("format") != "enhance" or record.ended:
             return
-        warned = (record.run_id, int(state.get("iteration") or 0))
+        warned = (record.run_id, number(state, "iteration") or 0)
         if warned in self._warned:
             return
         self._warned.add(warned)
@@ -93,7 +94,7 @@ class Rounds:
         told = await self._taken(opened, sent)
         await self._say(record, "acknowledge", {"planId": sent["planId"], **told})
 
-    async def _taken(self, opened: OpenDocument, sent: Json) -> Json:
+    async def _taken(self, opened: OpenDocument, sent: JsonObject) -> JsonObject:
         """Have the editor take an edit, and say what the document holds then."""
         before = str(opened.document.text)
         if text_hash(before) == sent["textSha256"]:
@@ -119,19 +120,19 @@ class Rounds:
             seen.cancel()
         return {"outcome": "applied", "text": str(opened.document.text)}
 
-    def _edit(self, opened: OpenDocument, sent: Json) -> Json:
+    def _edit(self, opened: OpenDocument, sent: JsonObject) -> JsonObject:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
-        text, client = opened.document.text, self._client.facts
-        base, places = PositionMapping(text, "utf-16"), PositionMapping(text, self._session.encoding)
-        edits = [places.edit(base.read_range(one["range"]), one["newText"]) for one in sent["edits"]]
+        held, client = opened.document.text, self._client.facts
+        base, places = PositionMapping(held, "utf-16"), PositionMapping(held, self._session.encoding)
+        edits = [places.edit(base.read_range(one["range"]), text(one, "newText")) for one in listed(sent["edits"])]
         if not client.document_changes:
             return {"changes": {opened.uri: edits}}
-        document = {"uri": opened.uri, "version": opened.document.version}
+        document: JsonObject = {"uri": opened.uri, "version": opened.document.version}
         if not client.confirms_edits:
             return {"documentChanges": [{"textDocument": document, "edits": edits}]}
-        reasons = "; ".join(f"{one['op']} {one['target']}: {one['reason']}" for one in sent.get("changes") or ())
+        reasons = "; ".join(f"{one['op']} {one['target']}: {one['reason']}" for one in listed(sent.get("changes")))
         note = {"label": sent["label"], "description": reasons, "needsConfirmation": False}
-        annotated = [{**edit, "annotationId": "enhance"} for edit in edits]
+        annotated: list[JsonObject] = [{**edit, "annotationId": "enhance"} for edit in edits]
         return {
             "documentChanges": [{"textDocument": document, "edits": annotated}],
             "changeAnnotations": {"enhance": note},
@@ -139,7 +140,7 @@ class Rounds:
 
     # -- questions --------------------------------------------------------------------------------
 
-    async def _ask(self, record: RunRecord, question: Json) -> None:
+    async def _ask(self, record: RunRecord, question: JsonObject) -> None:
         conflict = question.get("reason") == "conflict"
         kind = lsp.MessageType.Warning if conflict else lsp.MessageType.Info
         if not self._client.facts.message_request:
@@ -170,13 +171,13 @@ class Rounds:
                 case _:
                     return None  # put aside: the pause goes on
 
-    def _sentence(self, record: RunRecord, question: Json) -> str:
+    def _sentence(self, record: RunRecord, question: JsonObject) -> str:
         name = record.name
         if question.get("reason") == "conflict":
             why = str(question.get("failureReason") or question.get("conflict", "")).rstrip(".")
             return f"The change that the enhance loop of `{name}` wants is not in the document: {why}."
         proposed = _about(record.folded.rounds.proposal, question) or {}
-        ops = proposed.get("ops") or []
+        ops = listed(proposed.get("ops"))
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"
         why = " ".join(str(proposed.get("rationale") or "").split())[:300]
         return f"Round {question.get('round')} of `{name}` failed; {changes} proposed. {why}".strip()
@@ -200,13 +201,13 @@ class Rounds:
             if not answer.get("ok"):
                 self._client.show(lsp.MessageType.Warning, sentence(answer))
 
-    async def _say(self, record: RunRecord, verb: str, given: Json) -> None:
+    async def _say(self, record: RunRecord, verb: str, given: JsonObject) -> None:
         answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, verb, given))
         if not answer.get("ok") and answer.get("code") != "wrong_status":  # somebody else answered
             logger.warning("Run %s did not hear: %s", record.run_id, answer.get("message"))
 
 
-def _about(fact: Json | None, question: Json) -> Json | None:
+def _about(fact: JsonObject | None, question: JsonObject) -> JsonObject | None:
     """The fact, if it is about the plan of a question."""
     plan = question.get("planId")
     return fact if fact is not None and plan in (None, fact.get("planId")) else None

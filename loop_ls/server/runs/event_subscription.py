@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from loop_ls.contract.run_view.parts import number
 from loop_ls.server.documents import uris
 from loop_ls.server.runs.engine_connection import EngineLink
 from loop_ls.server.runs.foreign_runs import ForeignRuns
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: Runs of the past that are looked at for an opened file.
 _LAST_RUNS = 5
 #: Seconds that an engine may be away before its runs are shown as interrupted.
@@ -71,7 +71,7 @@ class RunWatch:
         self,
         link: EngineLink,
         run_id: str,
-        state: Json | None = None,
+        state: JsonObject | None = None,
         opened: OpenDocument | None = None,
         shown: int | None = None,
     ) -> RunRecord:
@@ -105,7 +105,7 @@ class RunWatch:
 
     # -- events -------------------------------------------------------------------------------
 
-    async def _heard(self, link: EngineLink, event: Json) -> None:
+    async def _heard(self, link: EngineLink, event: JsonObject) -> None:
         run_id = event.get("runId")
         if not isinstance(run_id, str):
             return
@@ -121,7 +121,7 @@ class RunWatch:
             record = await self._admit(link, run_id, event)
             if record is None:
                 return
-        seq = event.get("seq")
+        seq = number(event, "seq")
         if not seq:
             self._show.text(record, event)
         elif seq > record.last_seq + 1:
@@ -130,7 +130,7 @@ class RunWatch:
             self._took(link, record, event)
             self._show.view(record)
 
-    async def _admit(self, link: EngineLink, run_id: str, event: Json) -> RunRecord | None:
+    async def _admit(self, link: EngineLink, run_id: str, event: JsonObject) -> RunRecord | None:
         """A run that was not known yet: does it concern us?"""
         about = event
         if event.get("kind") != "run_started":
@@ -173,7 +173,7 @@ class RunWatch:
                 break
         self._refresh(link, record)
 
-    def _took(self, link: EngineLink, record: RunRecord, fact: Json) -> None:
+    def _took(self, link: EngineLink, record: RunRecord, fact: JsonObject) -> None:
         if fact.get("kind") == "run_started":
             self._place(record, fact)
         self._show.fact(record, fact)
@@ -196,7 +196,7 @@ class RunWatch:
                     return
                 record.state = answer["state"]
                 self._show.state(record)
-                if record.last_seq <= max(wanted, int(record.state.get("lastSeq") or 0)):
+                if record.last_seq <= max(wanted, number(record.state, "lastSeq") or 0):
                     return
         finally:
             self._refreshing.discard(record.run_id)
@@ -228,7 +228,7 @@ class RunWatch:
 
     # -- files --------------------------------------------------------------------------------
 
-    def _opened(self, about: Json) -> OpenDocument | None:
+    def _opened(self, about: JsonObject) -> OpenDocument | None:
         """The open document that a run is about. The engine has followed the links on the way to it."""
         uri = about.get("uri")
         if not isinstance(uri, str):

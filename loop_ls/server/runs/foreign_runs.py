@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import ENDED
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import Session
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 #: Seconds between two states of one run.
 EVERY = 0.4
 
@@ -28,12 +28,14 @@ EVERY = 0.4
 class ForeignRuns:
     """At most one question about a run is on its way, and at most one waits for its turn."""
 
-    def __init__(self, session: Session, tasks: Tasks, tell: Callable[[Json], None], every: float = EVERY) -> None:
+    def __init__(
+        self, session: Session, tasks: Tasks, tell: Callable[[JsonObject], None], every: float = EVERY
+    ) -> None:
         self._session, self._tasks = session, tasks
         self._tell, self._every = tell, every
         self._due: dict[str, asyncio.TimerHandle] = {}
         self._again: set[str] = set()
-        self.live: dict[str, Json] = {}
+        self.live: dict[str, JsonObject] = {}
 
     def heard(self, link: EngineLink, run_id: str) -> None:
         """Something happened to a run."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.runs.outcome_texts import spent
 from loop_ls.features.runs.run_summary import said, seen
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.features.answers import ShownRun
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
-
-def worded(state: Json, view: ShownRun | None = None) -> Json:
+def worded(state: JsonObject, view: ShownRun | None = None) -> JsonObject:
     """The state with `said: {sign, line, spent}`; `view` is what its facts make of it, where they are known."""
     try:
         shown = seen(state) if view is None else view

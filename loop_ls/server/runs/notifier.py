@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.server.runs.approvals import Approvals
 from loop_ls.server.runs.enhance_session import Rounds
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.progress import RunProgress
 from loop_ls.server.runs.text_throttle import TextFeed
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 EVENT = "loopLs/event"
 RUN = "loopLs/run"
 ENGINE = "loopLs/engine"
@@ -39,10 +39,10 @@ class RunNotifier:
         self._rounds = Rounds(context, runs)
         self._engines: dict[Path, bool] = {}
 
-    def text(self, record: RunRecord, event: Json) -> None:
+    def text(self, record: RunRecord, event: JsonObject) -> None:
         self._texts.add(event)
 
-    def fact(self, record: RunRecord, fact: Json) -> None:
+    def fact(self, record: RunRecord, fact: JsonObject) -> None:
         self._texts.push(record.run_id)
         if fact.get("kind") == "round_started" and (opened := self._session.open.get(record.key)):
             record.place(opened)  # what a round says is about the text that it runs
@@ -67,7 +67,7 @@ class RunNotifier:
             self._publisher.publish_runs(opened)
             self._refresh.runs(begun_or_ended=record.ended or record.last_seq <= 1)
 
-    def other(self, state: Json) -> None:
+    def other(self, state: JsonObject) -> None:
         """The state of a run that concerns no document here: for lists."""
         self._client.notify(RUN, worded(state))
 

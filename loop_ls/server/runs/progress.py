@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from loop_ls.contract.amounts import money
+from loop_ls.contract.run_view.parts import number, text
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.client import Refused
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 PREFIX = "loop-ls/run/"
 #: As the lenses say it.
 _SAID = {"waiting_approval": "waiting for approval"}
@@ -37,7 +37,7 @@ class RunProgress:
         RunProgress._made += 1
         self.token = f"{PREFIX}{record.run_id}/{RunProgress._made}"
         self._open = False
-        self._said: Json = {}
+        self._said: JsonObject = {}
         tasks.start(self._begin(), f"progress of {record.run_id}")
 
     async def _begin(self) -> None:
@@ -75,27 +75,28 @@ class RunProgress:
         self._client.notify(lsp.PROGRESS, {"token": self.token, "value": value})
 
 
-def report(record: RunRecord) -> Json:
+def report(record: RunRecord) -> JsonObject:
     """Message, and a percentage where there is a limit."""
     rounds = record.view().rounds
     if rounds is not None:
         done = 100 * max(0, rounds.number - 1) // rounds.most if rounds.most else 0
         return {"message": progress_in_words(rounds), "percentage": min(100, done)}
     state = record.state
-    iteration, most = state.get("iteration") or 0, state.get("maxIterations")
+    iteration, most = number(state, "iteration") or 0, number(state, "maxIterations")
     done = iteration - 1
     if state.get("format") == ASSISTANT:  # its document counts what is done: 3 of 10 are 30 percent
-        iteration = done = len(state.get("progressLog") or ())
-    status = state.get("status", "queued")
+        log = state.get("progressLog")
+        iteration = done = len(log) if isinstance(log, list) else 0
+    status = text(state, "status") or "queued"
     parts = []
     if iteration:
         parts.append(f"iteration {iteration}/{most}" if most else f"iteration {iteration}")
     if isinstance(cost := state.get("costUsd"), int | float):
         parts.append(money(cost))
     if status != "running" or not parts:
-        parts.append(_SAID.get(status) or str(status).replace("_", " "))
-    found: Json = {"message": " · ".join(parts)}
-    if isinstance(most, int) and most > 0:
+        parts.append(_SAID.get(status) or status.replace("_", " "))
+    found: JsonObject = {"message": " · ".join(parts)}
+    if most is not None and most > 0:
         # The running iteration is not done yet.
         found["percentage"] = min(100, max(0, 100 * done // most))
     return found

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view import fold
 from loop_ls.features.runs.shown_run import shown_run
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.features.answers import ShownRun
     from loop_ls.index.document import Document
     from loop_ls.server.documents.session import OpenDocument
-
-Json = dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -25,7 +24,7 @@ class RunRecord:
     run_id: str
     key: str = ""
     folded: fold.RunView = field(default_factory=fold.RunView)
-    state: Json = field(default_factory=dict)
+    state: JsonObject = field(default_factory=dict)
     lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     shown: int | None = None
     _view: tuple[int, int, ShownRun] | None = None
@@ -50,7 +49,7 @@ class RunRecord:
         """When it began, as a text that sorts; a run that nobody has told of yet is the newest."""
         return str(self.state.get("startedAt") or "~")
 
-    def take(self, fact: Json) -> bool:
+    def take(self, fact: JsonObject) -> bool:
         """The next fact. False for one that is known; one too high is the caller's to notice."""
         if fact["seq"] != self.last_seq + 1:
             return False

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.features.runs.runnable import Runnable
 from loop_ls.features.runs.runnables import runnables as of_document
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
     from loop_ls.server.documents.position_mapping import PositionMapping
     from loop_ls.server.documents.session import Session
 
-Json = dict[str, Any]
 
-
-def runnables(session: Session) -> list[Json]:
+def runnables(session: Session) -> list[JsonObject]:
     """`{uri, kind, name, label, range, judged, inner}` of each, by file."""
-    found: list[Json] = []
+    found: list[tuple[str, Runnable, JsonObject]] = []
     for document in _documents(session):
-        places = session.places(document)
-        found += [{"uri": session.spelled(document.uri), **_written(places, one)} for one in of_document(document)]
-    return sorted(found, key=lambda one: (one["uri"], one["range"]["start"]["line"]))
+        places, uri = session.places(document), session.spelled(document.uri)
+        found += [(uri, one, {"uri": uri, **_written(places, one)}) for one in of_document(document)]
+    return [row for _, _, row in sorted(found, key=lambda one: (one[0], one[1].span.start.line))]
 
 
 def _documents(session: Session) -> Iterator[Document]:
@@ -35,7 +34,7 @@ def _documents(session: Session) -> Iterator[Document]:
                 yield document
 
 
-def _written(places: PositionMapping, one: Runnable) -> Json:
-    row: Json = {"kind": one.kind, "name": one.name, "label": one.label}
+def _written(places: PositionMapping, one: Runnable) -> JsonObject:
+    row: JsonObject = {"kind": one.kind, "name": one.name, "label": one.label}
     row |= {"range": places.range(one.span), "judged": places.range(one.judged)}
     return row | {"inner": [_written(places, part) for part in one.inner]}

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from loop_ls.text.json_value import JsonObject
 
-Json = dict[str, Any]
 #: Seconds between two messages of one run.
 INTERVAL = 0.1
 
@@ -19,12 +17,12 @@ INTERVAL = 0.1
 class TextFeed:
     """Holds text back until its run may speak again."""
 
-    def __init__(self, send: Callable[[Json], None], interval: float = INTERVAL) -> None:
+    def __init__(self, send: Callable[[JsonObject], None], interval: float = INTERVAL) -> None:
         self._send, self._interval = send, interval
-        self._pending: dict[str, list[Json]] = {}
+        self._pending: dict[str, list[JsonObject]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def add(self, event: Json) -> None:
+    def add(self, event: JsonObject) -> None:
         run = str(event["runId"])
         waiting = self._pending.setdefault(run, [])
         if waiting and _place(waiting[-1]) == _place(event):
