@@ -6,6 +6,7 @@ words or by keys of the block; where there is nothing of it, the rule is not eve
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from loop_ls.formats.common.typed_mapping import Block
@@ -35,6 +36,7 @@ UNKNOWN = "(unknown)"
 Traits = tuple[str, ...]
 
 _FIRST = ("env", "loop", "step")
+_CONDITIONS = {"if": CONDITION, "until": UNTIL}
 
 _SINGLE_BRACES = pattern(r"(?<!\{)\$?\{\s*((?:env|loop|step)(?:\.[\w-]+)+)\s*\}(?!\})")
 
@@ -57,33 +59,29 @@ def of_element(element: Element) -> Traits:
         found.append(STRAYS)
     if "execution_order" in element.block.fields:
         found.append(ORDER)
-    _of_slots(element, found)
+    found += dict.fromkeys(_of_slots(element))
     if element.uses:
         found.append(USES)
-        names = [use[0] for use in element.uses if "." in use[0] or use[0] in _FIRST]
-        if names:
+        if any("." in use.name or use.name in _FIRST for use in element.uses):
             found.append(PATHS)
-            if any(name[:5] == "loop." for name in names):
-                found.append(LOOP_VARIABLES)
+        if any(use.name.startswith("loop.") for use in element.uses):
+            found.append(LOOP_VARIABLES)
     return tuple(found)
 
 
-def _of_slots(element: Element, found: list[str]) -> None:
+def _of_slots(element: Element) -> Iterator[str]:
     for slot in element.slots:
-        text, kind = slot.scalar.text, slot.kind
-        if kind == "if":
-            found.append(CONDITION)
-        elif kind == "until":
-            found.append(UNTIL)
-        if "$" in text and DOLLARS not in found:
-            found.append(DOLLARS)
-        if "{" in text and SINGLE_BRACES not in found and single_braces(text):
-            found.append(SINGLE_BRACES)
-        if "{" in text and TAGS not in found and ("{%" in text or "{#" in text):
-            found.append(TAGS)
-        for island in slot.islands:
-            if island.kind != "variable" and ODD_BRACES not in found:
-                found.append(ODD_BRACES)
+        text = slot.scalar.text
+        if slot.kind in _CONDITIONS:
+            yield _CONDITIONS[slot.kind]
+        if "$" in text:
+            yield DOLLARS
+        if single_braces(text):
+            yield SINGLE_BRACES
+        if "{%" in text or "{#" in text:
+            yield TAGS
+        if any(island.kind != "variable" for island in slot.islands):
+            yield ODD_BRACES
 
 
 def has_gap(node: Node | None) -> bool:
@@ -97,14 +95,8 @@ def of_block(block: Block) -> Traits:
     found = [*block.fields]
     if block.unknown:
         found.append(UNKNOWN)
-    faults = empty = False
-    for _, entry, _, wrong, nothing in block.fields.values():
-        if wrong:
-            faults = True
-        if nothing or has_gap(entry.value):
-            empty = True
-    if faults:
+    if any(field.faults for field in block.fields.values()):
         found.append(FAULTS)
-    if empty:
+    if any(field.empty or has_gap(field.entry.value) for field in block.fields.values()):
         found.append(EMPTY)
     return tuple(found)

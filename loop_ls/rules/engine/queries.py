@@ -228,7 +228,7 @@ def _lacking(world: World, element: Element, execution: Block | None) -> tuple[s
         blocks = [*(block for block in (element.block.block("embeddings"),) if block is not None), *blocks]
         lacking = tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))
         provider = next((text for block in blocks if (text := block.text("provider"))), "")
-        return () if lacking == ("model",) and embeds_without_model(world, provider) else lacking
+        return () if embeds_without_model(world, provider) else lacking
     if _has(element.block, "providers"):
         return ()
     return tuple(key for key in ("provider", "model") if not any(_has(block, key) for block in blocks))

@@ -20,7 +20,7 @@ LOOPS = ("loop", "step loop")
 def mode_of(block: Block) -> Literal["refine", "iterate"] | None:
     """The mode of a loop; None for an unknown or faulty one, about which nothing else is said."""
     field = block.get("mode")
-    if field is None or field.empty or field.value == "":
+    if field is None or not (field.value or field.faults):
         return None if field is None and block.meant("mode") else "refine"
     match field.value:
         case "refine":

@@ -236,9 +236,10 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
         return f"`{name}` does not exist; write `{rest}`", rest
     if owner and view.known(owner) is not None:
         return f"`{name}` does not exist: a result is one text without `.{part}`", None
-    better = view.near_variable(rest)
-    hint = f"; did you mean `step.{better}`?" if better else ""
-    return f"no step or loop is called `{shortened(rest)}`{hint}", f"step.{better}" if better else None
+    near = view.near_variable(rest)
+    better = f"step.{near}" if near and near != "input" else near
+    hint = f"; did you mean `{better}`?" if better else ""
+    return f"no step or loop is called `{shortened(rest)}`{hint}", better
 
 
 def _after_name(use: Use, head: str, rest: str, element: Element, view: View) -> tuple[str, str | None] | None:

@@ -354,3 +354,22 @@ def test_WF502_names_the_variable_whose_dots_are_left_out(name: str, meant: str 
     assert found.rule == "WF502"
     assert ("did you mean" in found.message) is (meant is not None)
     assert meant is None or found.message.endswith(f"it is taken for a parameter; did you mean `{meant}`?")
+
+
+def test_WF503_the_input_is_no_result_of_a_step() -> None:
+    check_findings("""
+        steps:
+          - {name: plan, run: "{{step.inputt}} {{input}}"}
+                             # ^^^^^^^^^^^^^^^ warning: WF503 did you mean `input`?
+          - {name: use, needs: [plan], run: "{{step.plna}}"}
+                                           # ^^^^^^^^^^^^^ warning: WF503 did you mean `step.plan`?
+    """)
+
+
+def test_WF511_leaves_a_word_alone_to_WF503() -> None:
+    check_findings("""
+        env: {TONE: warm}
+        steps:
+          - {name: plan, run: "{{env}} {{env.TONE}} {{input}}"}
+                             # ^^^^^^^ warning: WF503
+    """)
