@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.rules.checking import check_findings
+from pathlib import Path
+
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.checker import Checker
+from loop_ls.testing.fixture import HEAD, MODEL, read_fixture
+from tests.rules.checking import check_findings, findings_of
 
 DRAFT = """
         #- draft.yaml
@@ -491,3 +498,43 @@ def test_WF001_two_slips_of_a_kind_are_two_and_tabs_are_one() -> None:
         ^^ error: WF001
         \t\tmodel: y
     """)
+
+
+def test_WF706_a_slip_counts_as_the_variable_that_is_meant() -> None:
+    loop = "{name: l, workflow: draft, max_iterations: 3, until: It says READY, with: {text: %s}}"
+    for text, codes in (
+        ('"{{loop.last.output}}"', []),
+        ('"{{loop.last.ouput}}"', ["WF503"]),
+        ('"{{l.output}}"', ["WF503"]),
+        ('"{{loop.iteration}}"', ["WF706"]),
+        ('"{{loop.itertion}}"', ["WF503", "WF706"]),
+    ):
+        source = f"loops:\n  - {loop % text}\nsteps:\n  - {{name: s, needs: [l], run: '{{{{l}}}}'}}\n"
+        draft = "#- draft.yaml\nsteps:\n  - {name: write, run: 'Improve {{text}}, write READY below it'}\n"
+        found = findings_of(read_fixture(source + draft))["flow.yaml"]
+        assert sorted(one.rule for one in found) == codes, text
+
+
+def test_WF005_a_repeated_key_that_is_merged_is_told_where_it_is_written() -> None:
+    source = "steps:\n  - &one {name: a, temperature: 1, temperature: 0, run: '{{input}}'}\n  - {<<: *one, name: b}\n"
+    found = findings_of(read_fixture(source))["flow.yaml"]
+    assert [one.span.start.line for one in found if one.rule == "WF005"] == [6]
+
+
+def test_WF415_a_file_is_looked_for_from_the_folder_and_from_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "near.txt").write_text("a")
+    (tmp_path / "far.txt").write_text("a")
+    for path, codes in (
+        ("near.txt", []),
+        ("far.txt", []),
+        ("none.txt", ["WF415"]),
+        ("/outputs/none.txt", []),
+        ("/none.txt", ["WF415"]),
+        ("{{input}}", []),
+    ):
+        loop = f'{{name: l, workflow: draft, mode: iterate, items: "file://{path}", max_iterations: 3}}'
+        text = f"{HEAD.format(name='flow')}{MODEL}loops:\n  - {loop}\n"
+        document = Document.open(f"file://{tmp_path}/sub/flow.yaml", text)
+        found = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
+        assert [one.rule for one in found if one.rule == "WF415"] == codes, path
