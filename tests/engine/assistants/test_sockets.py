@@ -260,10 +260,7 @@ async def test_a_token_that_is_taken_away_counts_no_more(served: ServedProject) 
 KEY = "no-shape-at-all-771"
 
 
-@pytest.mark.parametrize("transport", ["websocket", "polling"])
-async def test_no_socket_hears_a_key_that_an_agent_says(
-    tmp_path: Path, transport: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_socket_hears_a_key_that_an_agent_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In what it asks a person, in what it ends with and in how it fails: whole, and where a title cuts it in two."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     async with serving(tmp_path) as served:
@@ -271,7 +268,7 @@ async def test_no_socket_hears_a_key_that_an_agent_says(
         said = f"{'x' * 55}{KEY} and {KEY}"
         served.agent.say({"text": said}, {"stderr": f"refused: {said}", "exit": 1})
         served.criterion("manual")
-        client = await served.socket(transport=transport)
+        client = await served.socket()
         await started(client)
         asked = await client.level("action_required")
         await client.send("loop:approve", loopId=asked["loopId"], approved=True)
