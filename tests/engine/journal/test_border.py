@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loop_ls.engine.journal.serialization import LONG, hash_of, pack, plain, unpack
@@ -19,6 +19,11 @@ values = st.recursive(
 )
 
 
+#: How quickly values are made says nothing about them.
+on_any_machine = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@on_any_machine
 @given(values)
 def test_a_plain_value_is_json_that_any_database_can_hold(value: Any) -> None:
     found = plain(value)
@@ -28,6 +33,7 @@ def test_a_plain_value_is_json_that_any_database_can_hold(value: Any) -> None:
     assert plain(found) == found
 
 
+@on_any_machine
 @given(values)
 def test_packing_loses_nothing(value: Any) -> None:
     texts: dict[str, str] = {}
