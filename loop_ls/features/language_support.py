@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Completions
 from loop_ls.features.estimate.answers import Estimate
-from loop_ls.formats.registry import ASSISTANT, LOOKALIKE, ROLE_LOOP, SETTINGS, WORKFLOW
+from loop_ls.formats.registry import ASSISTANT, DECLARED_CHECKS, LOOKALIKE, ROLE_LOOP, SETTINGS, TEST_CASES, WORKFLOW
 from loop_ls.index.calls import Calls
 from loop_ls.text.position import Span
 
@@ -146,6 +146,8 @@ _MODULES: dict[Format | None, str] = {
         (ROLE_LOOP, "role_loop"),
         (ASSISTANT, "assistant"),
         (SETTINGS, "settings"),
+        (DECLARED_CHECKS, "checks"),
+        (TEST_CASES, "checks"),
         (LOOKALIKE, "unrecognized"),
         (None, "unrecognized"),
     )

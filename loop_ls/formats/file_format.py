@@ -6,13 +6,15 @@ is registered there under the same name, because imports go one way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from loop_ls.text.record import record
 
 if TYPE_CHECKING:
     from loop_ls.formats.common.key_table import Shape
+    from loop_ls.formats.common.object_parts import Parts
+    from loop_ls.formats.common.problem import Placed
 
 #: The name of a file format, as facts, answers and lists spell it: `role_loop`.
 Format = str
@@ -27,6 +29,7 @@ class FileFormat:
     """`label` is its name in sentences. `claims` says of a path (with `/`) whether its name alone makes it a file of
     this format. `keys` imports the key table of a format whose files are one object; a workflow, which is cut into
     steps and loops, has none. `target` is the kind of target that starts a whole file of it; empty: nothing to run.
+    `flaws` imports what says everything against a file that can be said without looking at others.
     `beside`: a file of it is about the loop file of its name, and without that one it is nobody's."""
 
     name: Format
@@ -35,6 +38,7 @@ class FileFormat:
     keys: Callable[[], Shape] | None = None
     target: str = ""
     may_be_empty: bool = False
+    flaws: Callable[[], Callable[[Parts], Iterable[Placed]]] | None = None
     beside: bool = False
 
     @property

@@ -6,19 +6,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
 
 from loop_ls.formats.assistant import file_format as assistant
+from loop_ls.formats.checks import file_format as checks
 from loop_ls.formats.file_format import FileFormat, Format
 from loop_ls.formats.role_loop import file_format as role_loop
 from loop_ls.formats.settings import file_format as settings
 from loop_ls.formats.workflow import file_format as workflow
+
+if TYPE_CHECKING:
+    from loop_ls.formats.common.object_parts import Parts
+    from loop_ls.formats.common.problem import Placed
 
 WORKFLOW: Final = workflow.WORKFLOW.name
 LOOKALIKE: Final = workflow.LOOKALIKE.name
 ROLE_LOOP: Final = role_loop.ROLE_LOOP.name
 ASSISTANT: Final = assistant.ASSISTANT.name
 SETTINGS: Final = settings.SETTINGS.name
+DECLARED_CHECKS: Final = checks.CHECKS.name
+TEST_CASES: Final = checks.CASES.name
 
 #: By name, in the order in which a path is offered to them.
 FORMATS: dict[Format, FileFormat] = {}
@@ -36,7 +44,10 @@ def unregister(name: Format) -> None:
     FORMATS.pop(name, None)
 
 
-for _one in (settings.SETTINGS, assistant.ASSISTANT, role_loop.ROLE_LOOP, workflow.WORKFLOW, workflow.LOOKALIKE):
+for _one in (
+    *(settings.SETTINGS, checks.CHECKS, checks.CASES),
+    *(assistant.ASSISTANT, role_loop.ROLE_LOOP, workflow.WORKFLOW, workflow.LOOKALIKE),
+):
     register(_one)
 
 
@@ -60,6 +71,18 @@ def can_run(name: Format | None) -> bool:
 def runnable_formats() -> frozenset[Format]:
     """The formats whose files can be started."""
     return frozenset(one.name for one in FORMATS.values() if one.can_run)
+
+
+def flaws_of(name: Format | None) -> Callable[[Parts], Iterable[Placed]] | None:
+    """What says everything against a file of this format; None: its rules alone do."""
+    found = FORMATS.get(name or "")
+    return None if found is None or found.flaws is None else found.flaws()
+
+
+def is_beside(name: Format | None) -> bool:
+    """Whether a file of this format is about the loop file of its name, and nobody's without it."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.beside
 
 
 def may_be_empty(name: Format | None) -> bool:

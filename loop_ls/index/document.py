@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed, is_object
+from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed, is_beside, is_object
 from loop_ls.formats.workflow.detect_format import by_content, could_be_ours, names_schema
 from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED
@@ -85,6 +85,8 @@ class Document:
         document.path = path_of(uri) if path is None else path
         named = claimed(document.path)
         text = text if isinstance(text, Text) else Text.of(text)
+        if is_beside(named) and names_schema(text.lines):
+            named = None  # a workflow of that name
         if named is None and not _is_worth_reading(document.path, text):
             document.tree = unread(text)
         else:

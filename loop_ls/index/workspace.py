@@ -11,7 +11,9 @@ from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
-from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.formats.checks.file_format import loop_stem, subject_stem
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import ROLE_LOOP, can_run
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.projects import Project, is_below
 from loop_ls.index.disk.roots import Roots
@@ -118,6 +120,23 @@ class Workspace:
         if nested == self.nested:
             return self
         return Workspace.of(self.roots, self.documents.values(), self.settings, nested)
+
+    def subject(self, document: Document) -> Document | None:
+        """The loop file that checks or test cases are about: the one of their name beside them."""
+        stem = subject_stem(document.path)
+        if stem is None:
+            return None
+        return next((one for one in self._runnable if loop_stem(one.path) == stem), None)
+
+    def beside(self, document: Document, format_: Format) -> Document | None:
+        """The file of another format that is about the same loop file."""
+        stem = subject_stem(document.path)
+        fitting = (one for one in self.documents.values() if one.format == format_ and one.path != document.path)
+        return next((one for one in fitting if subject_stem(one.path) == stem), None)
+
+    @cached_property
+    def _runnable(self) -> tuple[Document, ...]:
+        return tuple(one for one in self.documents.values() if can_run(one.format))
 
     # -- the next version -------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ Others use these names, too, so a file counts only where the loop file is there 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.file_format import FileFormat
@@ -13,6 +13,8 @@ from loop_ls.text.pattern import pattern
 
 if TYPE_CHECKING:
     from loop_ls.formats.common.key_table import Shape
+    from loop_ls.formats.common.object_parts import Parts
+    from loop_ls.formats.common.problem import Placed
 
 _CHECKS = pattern(r"([^/]+)\.checks\.ya?ml$")
 _CASES = pattern(r"([^/]+)\.cases\.ya?ml$")
@@ -43,8 +45,20 @@ def _cases_keys() -> Shape:
     return CASES_FILE
 
 
-CHECKS = FileFormat("checks", "checks", _claims_checks, _checks_keys, beside=True)
-CASES = FileFormat("cases", "test cases", _claims_cases, _cases_keys, beside=True)
+def _checks_flaws() -> Callable[[Parts], Iterable[Placed]]:
+    from loop_ls.formats.checks.problems import checks_flaws
+
+    return checks_flaws
+
+
+def _cases_flaws() -> Callable[[Parts], Iterable[Placed]]:
+    from loop_ls.formats.checks.problems import cases_flaws
+
+    return cases_flaws
+
+
+CHECKS = FileFormat("checks", "checks", _claims_checks, _checks_keys, flaws=_checks_flaws, beside=True)
+CASES = FileFormat("cases", "test cases", _claims_cases, _cases_keys, flaws=_cases_flaws, beside=True)
 
 
 def subject_stem(path: str) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, assert_never, get_args
 
 from loop_ls.formats.assistant import keys as assistant_keys
+from loop_ls.formats.checks import keys as checks_keys
 from loop_ls.formats.common.key_table import Shape, Type
 from loop_ls.formats.role_loop import keys as role_loop_keys
 from loop_ls.formats.schema.json_schema import Schema, Writer, document, reference
@@ -13,7 +14,7 @@ from loop_ls.formats.settings import keys as settings_keys
 from loop_ls.formats.workflow import keys as workflow_keys
 from loop_ls.text.json_value import JsonObject
 
-FormatName = Literal["workflow", "role-loop", "assistant", "settings"]
+FormatName = Literal["workflow", "role-loop", "assistant", "settings", "checks", "cases"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 
 
@@ -28,8 +29,16 @@ def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> JsonO
             return _assistant()
         case "settings":
             return _settings(rules or {})
+        case "checks":
+            return _beside("Checks of a loop file", checks_keys.CHECKS_FILE, checks_keys.CHECK)
+        case "cases":
+            return _beside("Test cases of a loop file", checks_keys.CASES_FILE, checks_keys.CASE, checks_keys.CHECK)
         case _:
             assert_never(name)
+
+
+def _beside(title: str, root: Shape, *inner: Shape) -> JsonObject:
+    return document(title, reference(root), Writer("json").definitions((root, *inner)))
 
 
 def _workflow() -> JsonObject:

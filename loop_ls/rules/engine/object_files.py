@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from loop_ls.formats.registry import is_beside
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.context import Draft
@@ -38,6 +39,8 @@ class WholeFiles:
         self._plans: dict[str, tuple[Selection, Plan]] = {}
 
     def findings(self, selection: Selection, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+        if is_beside(document.format) and workspace.subject(document) is None:
+            return ()  # others use such names, too
         chosen = self._plan(selection, document.format or "")
         known = self._answers.get(document.uri)
         if known is not None and known.plan is chosen and known.workspace is workspace and known.document is document:

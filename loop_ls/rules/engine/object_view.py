@@ -5,7 +5,7 @@ Such files are small, so their rules look at everything again after an edit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from loop_ls.formats.assistant.parts import AssistantParts
@@ -13,7 +13,7 @@ from loop_ls.formats.assistant.problems import assistant_flaws
 from loop_ls.formats.common.json_stop import json_stop
 from loop_ls.formats.common.object_parts import Parts
 from loop_ls.formats.common.problem import Placed
-from loop_ls.formats.registry import ROLE_LOOP, may_be_empty
+from loop_ls.formats.registry import ROLE_LOOP, flaws_of, may_be_empty
 from loop_ls.formats.role_loop.parts import RoleLoopParts
 from loop_ls.formats.role_loop.problems import role_loop_flaws
 from loop_ls.formats.role_loop.roles import Role
@@ -63,10 +63,20 @@ class WholeView:
     @cached_property
     def _flaws(self) -> dict[str, list[Placed]]:
         found: dict[str, list[Placed]] = {}
-        flaws = role_loop_flaws(self.loop, self.roles) if self.document.format == ROLE_LOOP else None
-        for placed in flaws if flaws is not None else assistant_flaws(self.parts):
+        for placed in self._all_flaws():
             found.setdefault(placed.flaw.code, []).append(placed)
         return found
+
+    def _all_flaws(self) -> Iterable[Placed]:
+        if self.document.format == ROLE_LOOP:
+            return role_loop_flaws(self.loop, self.roles)
+        own = flaws_of(self.document.format)
+        return assistant_flaws(self.parts) if own is None else own(self.parts)
+
+    @cached_property
+    def subject(self) -> Document | None:
+        """The loop file that checks or test cases are about."""
+        return self.workspace.subject(self.document)
 
     def flaws(self, code: str) -> Sequence[Placed]:
         """What the reading of the file says under the code of a rule."""

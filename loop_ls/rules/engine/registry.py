@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, SETTINGS, WORKFLOW
+from loop_ls.formats.registry import ASSISTANT, DECLARED_CHECKS, ROLE_LOOP, SETTINGS, TEST_CASES, WORKFLOW
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.text.record import equal_record
 
@@ -114,6 +114,15 @@ _OF_FORMAT: dict[Format, FormatRules] = {
         "AL001",
     ),
     SETTINGS: FormatRules("LS", _modules(SETTINGS, "settings_rules"), ("LS001", "syntax"), "LS001"),
+    **dict.fromkeys(
+        (DECLARED_CHECKS, TEST_CASES),
+        FormatRules(
+            "CK",
+            _modules(DECLARED_CHECKS, "check_rules", "case_rules"),
+            ("CK001", "syntax"),
+            "CK001",
+        ),
+    ),
 }
 
 RULES: dict[str, Rule] = {}

@@ -21,8 +21,8 @@ from loop_ls.rules.engine.registry import Rule, all_rules
 RULES = all_rules()
 
 
-def test_there_are_131_23_27_and_8_rules() -> None:
-    assert Counter(code[:2] for code in RULES) == {"WF": 131, "RL": 23, "AL": 27, "LS": 8}
+def test_there_are_131_23_27_8_and_19_rules() -> None:
+    assert Counter(code[:2] for code in RULES) == {"WF": 131, "RL": 23, "AL": 27, "LS": 8, "CK": 19}
 
 
 def test_the_files_are_current_and_there_are_no_others() -> None:

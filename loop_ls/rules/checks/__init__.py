@@ -1,0 +1,1 @@
+"""Rules about declared checks and test cases."""

@@ -1,0 +1,203 @@
+"""Test cases of a loop file: what they hand over, what checks them, and which are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.checks.keys import WITHOUT
+from loop_ls.formats.checks.parts import WrittenCase, cases_in, checks_in
+from loop_ls.formats.common.json_types import flag, kind_of, text_of
+from loop_ls.formats.common.plain_value import plain
+from loop_ls.formats.registry import DECLARED_CHECKS
+from loop_ls.index.document import Document
+from loop_ls.rules.docs.phrases import did_you_mean, listed
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
+from loop_ls.rules.engine.finding import Severity
+from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.registry import rule
+from loop_ls.syntax.nodes import Mapping, Sequence, resolved
+
+_INPUT = "input"
+
+
+def _workflow(view: WholeView) -> Document | None:
+    subject = view.subject
+    return subject if subject is not None and subject.is_workflow else None
+
+
+def _wanted(workflow: Document) -> list[str]:
+    """What a start of the workflow has to be given."""
+    own = [_INPUT] if workflow.mentioning(_INPUT) else []
+    return [*own, *workflow.parameters]
+
+
+def _variables(case: WrittenCase) -> Mapping | None:
+    found = resolved(case.node("vars"))
+    return found if isinstance(found, Mapping) else None
+
+
+@rule("CK015", "unread-variable", Severity.WARNING, on="cases")
+def unread_variable(view: WholeView) -> Iterator[Draft]:
+    """A variable of a test case that the workflow does not read.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea, topic: waves}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    workflow = _workflow(view)
+    if workflow is None:
+        return
+    wanted = _wanted(workflow)
+    for case in cases_in(view.parts):
+        given = _variables(case)
+        for entry in given.entries if given is not None else ():
+            if entry.key.text not in wanted:
+                told = f"`{workflow.name}` does not read `{entry.key.text}`{did_you_mean(entry.key.text, wanted)}"
+                yield draft(case.piece, entry.key.span, told, tags=UNNECESSARY)
+
+
+@rule("CK016", "missing-variable", Severity.ERROR, on="cases")
+def missing_variable(view: WholeView) -> Iterator[Draft]:
+    """A test case without something that the workflow reads: its run is refused.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    workflow = _workflow(view)
+    if workflow is None:
+        return
+    for case in cases_in(view.parts):
+        given = _variables(case)
+        names = {entry.key.text for entry in given.entries} if given is not None else set()
+        absent = [f"`{name}`" for name in _wanted(workflow) if name not in names]
+        at = case.node("vars") or case.node("name")
+        if absent and at is not None and kind_of(case.node("skip")) == "null":
+            told = f"the case gives nothing for {listed(absent, 'and')}"
+            yield draft(case.piece, mark(at), told)
+
+
+@rule("CK017", "all-held-out", Severity.WARNING, on="cases")
+def all_held_out(view: WholeView) -> Iterator[Draft]:
+    """A file whose cases are all held out: the planner of an enhance loop sees none of them.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, holdout: true, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, holdout: false, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    cases = list(cases_in(view.parts))
+    if cases and all(flag(case.node("holdout")) is True for case in cases):
+        at = cases[0].block.fields["holdout"].entry
+        yield draft(cases[0].piece, at.key.span, "all cases are held out, so there is none to mend the workflow by")
+
+
+@rule("CK018", "seen-and-held-out", Severity.WARNING, on="cases")
+def seen_and_held_out(view: WholeView) -> Iterator[Draft]:
+    """A case that is held out and hands over what another one does that is not.
+
+    Bad::
+        #- report.cases.yaml
+        tests:
+          - {name: sea, vars: {input: the sea}, assert: [{type: is-json}]}
+          - {name: waves, vars: {input: the sea}, holdout: true, assert: [{type: is-json}]}
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests:
+          - {name: sea, vars: {input: the sea}, assert: [{type: is-json}]}
+          - {name: waves, vars: {input: waves}, holdout: true, assert: [{type: is-json}]}
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    cases = list(cases_in(view.parts))
+    seen = [(plain(case.node("vars")), case.name) for case in cases if flag(case.node("holdout")) is not True]
+    for case in cases:
+        twin = next((name for given, name in seen if given == plain(case.node("vars"))), None)
+        if flag(case.node("holdout")) is True and twin is not None:
+            at = case.block.fields["holdout"].entry.key.span
+            yield draft(case.piece, at, f"`{twin}` hands over the same and is not held out, so this one proves nothing")
+
+
+@rule("CK019", "no-check", Severity.WARNING, on="cases")
+def no_check(view: WholeView) -> Iterator[Draft]:
+    """A test case that nothing checks: it passes whenever the run ends.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    names = _file_checks(view)
+    for case in cases_in(view.parts):
+        left = set(names) - set(_without(case))
+        at = case.node("name")
+        if at is not None and not left and not any(True for _ in case.checks):
+            yield draft(case.piece, mark(at), "nothing checks this case")
+
+
+@rule("CK020", "unknown-check", Severity.WARNING, on="cases")
+def unknown_check(view: WholeView) -> Iterator[Draft]:
+    """A name in `without` that no check of the checks file has.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, without: [haeding], assert: [{type: is-json}]}]
+        #- report.checks.yaml
+        assert: [{name: heading, type: contains, value: "#"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, without: [heading], assert: [{type: is-json}]}]
+        #- report.checks.yaml
+        assert: [{name: heading, type: contains, value: "#"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    names = _file_checks(view)
+    for case in cases_in(view.parts):
+        found = resolved(case.node(WITHOUT))
+        for item in found.items if isinstance(found, Sequence) else ():
+            name = text_of(item)
+            if item is not None and name is not None and name not in names:
+                told = f"the checks file has no check `{name}`{did_you_mean(name, names)}"
+                yield draft(case.piece, mark(item), told)
+
+
+def _file_checks(view: WholeView) -> list[str]:
+    """Names of the checks in the checks file beside; those without a name have their type."""
+    other = view.workspace.beside(view.document, DECLARED_CHECKS)
+    return [] if other is None else [one.key for one in checks_in(other.whole.parts)]
+
+
+def _without(case: WrittenCase) -> list[str]:
+    found = resolved(case.node(WITHOUT))
+    return [text_of(item) or "" for item in found.items] if isinstance(found, Sequence) else []

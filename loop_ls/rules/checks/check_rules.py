@@ -1,0 +1,344 @@
+"""Checks of a loop file, in its checks file or in one of its test cases: keys, types, values and places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.checks.parts import cases_in, checks_in
+from loop_ls.formats.checks.target import target_of
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.json_types import kind_of, text_of
+from loop_ls.formats.common.regex_check import compiled, is_explosive
+from loop_ls.formats.common.secret import is_secret
+from loop_ls.formats.common.typed_mapping import Block, Unknown
+from loop_ls.index.document import Document
+from loop_ls.rules.docs.phrases import did_you_mean
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.role_loop.role_loop_rules import reworded
+from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence, resolved
+from loop_ls.text.pattern import pattern
+
+BOTH = ("checks", "cases")
+_DIGIT = pattern(r"\d")
+
+
+@rule("CK001", "syntax", Severity.ERROR, on=("checks syntax", "cases syntax"))
+def syntax(view: WholeView) -> Iterator[Draft]:
+    """A file of checks or test cases that cannot be read, or that is no mapping of keys.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: is-json}
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: is-json}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    if conflicts := conflict_drafts(view.document):
+        yield from conflicts
+        return
+    fault = syntax_fault(view.document)
+    if fault is not None:
+        yield Draft(Spot(None, fault.span), fault.message)
+    else:
+        yield Draft(view.begin(), f"checks and test cases are a mapping of keys, not {root_message(view.document)}")
+
+
+@rule("CK002", "unknown-key", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
+def unknown_key(view: WholeView) -> Iterator[Draft]:
+    """A key that does not exist at its place.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: is-json, weigth: 2}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: is-json, weight: 2}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for stray in view.parts.strays:
+        better = renamed(stray.unknown, set(view.parts.keys))
+        span = stray.unknown.entry.key.span
+        fix = (builders.reword(stray.piece, span, better),) if better else ()
+        yield draft(stray.piece, span, unknown_sentence(stray.unknown, view.parts.shape), fixes=fix)
+    for piece, block in _blocks(view):
+        yield from (_unknown(piece, block, unknown) for unknown in block.unknown if not unknown.entry.merged)
+
+
+def _unknown(piece: Piece, block: Block, unknown: Unknown) -> Draft:
+    span, better = unknown.entry.key.span, renamed(unknown, block.fields)
+    fix = (builders.reword(piece, span, better),) if better else ()
+    return draft(piece, span, unknown_sentence(unknown, block.shape), fixes=fix)
+
+
+def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
+    """Every case and every check."""
+    yield from ((case.piece, case.block) for case in cases_in(view.parts))
+    yield from ((one.piece, one.block) for one in checks_in(view.parts))
+
+
+@rule("CK003", "bad-value", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
+def bad_value(view: WholeView) -> Iterator[Draft]:
+    """A value of the wrong type, or outside of its list or range.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: command, value: pytest -q}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: command, value: [pytest, -q]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for placed in view.flaws("CK003"):
+        yield view.of_flaw(placed, *reworded(placed))
+
+
+@rule("CK004", "missing", Severity.ERROR, on=BOTH)
+def missing(view: WholeView) -> Iterator[Draft]:
+    """Something that is not there: the type of a check, what it compares with, the name of a test case.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: contains}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: contains, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    yield from map(view.of_flaw, view.flaws("CK004"))
+
+
+@rule("CK005", "unused-key", Severity.WARNING, on=BOTH)
+def unused_key(view: WholeView) -> Iterator[Draft]:
+    """A key that the type of the check does not look at.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: contains, value: waves, threshold: 0.5}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: contains, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for placed in view.flaws("CK005"):
+        yield Draft(view.spot(placed), placed.flaw.message, tags=UNNECESSARY)
+
+
+@rule("CK006", "unknown-type", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
+def unknown_type(view: WholeView) -> Iterator[Draft]:
+    """A type of check that does not exist here.
+
+    Programs of your own are called by `command`: `javascript`, `python` and `similar` are not there.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: contain, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: contains, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for placed in view.flaws("CK006"):
+        yield view.of_flaw(placed, *reworded(placed))
+
+
+@rule("CK007", "repeated-name", Severity.ERROR, on=BOTH)
+def repeated_name(view: WholeView) -> Iterator[Draft]:
+    """Two checks, or two test cases, of one name.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{name: form, type: is-json}, {name: form, type: contains, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{name: form, type: is-json}, {name: waves, type: contains, value: waves}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    yield from map(view.of_flaw, view.flaws("CK007"))
+
+
+@rule("CK008", "bad-pattern", Severity.ERROR, on=BOTH)
+def bad_pattern(view: WholeView) -> Iterator[Draft]:
+    """A pattern that does not compile.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: regex, value: "(waves"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: regex, value: "(waves)"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    yield from map(view.of_flaw, view.flaws("CK008"))
+
+
+@rule("CK009", "slow-pattern", Severity.WARNING, on=BOTH)
+def slow_pattern(view: WholeView) -> Iterator[Draft]:
+    """A pattern that may take time without end on some texts: a repetition of a repetition.
+
+    A search that takes longer than five seconds is no verdict, and the check ends as an error.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: regex, value: "(a+)+b"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: regex, value: "a+b"}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for one in checks_in(view.parts):
+        node = one.node("value")
+        source = compiled(text_of(node) or "").source
+        if one.bare_type == "regex" and node is not None and source and is_explosive(source):
+            told = "on some texts this pattern takes time without end: it repeats a repetition"
+            yield draft(one.piece, mark(node), told)
+
+
+@rule("CK010", "bad-schema", Severity.ERROR, on=BOTH)
+def bad_schema(view: WholeView) -> Iterator[Draft]:
+    """A value of `is-json` or `contains-json` that is no JSON Schema.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: is-json, value: {type: objekt}}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: is-json, value: {type: object}}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    yield from map(view.of_flaw, view.flaws("CK010"))
+
+
+@rule("CK011", "unknown-place", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
+def unknown_place(view: WholeView) -> Iterator[Draft]:
+    """A check of a step or loop that the file beside it does not have, or of something that is no place.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{on: step.wriet, type: is-json}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{on: step.write, type: is-json}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    yield from map(view.of_flaw, view.flaws("CK011"))
+    subject = view.subject
+    if subject is None or not subject.is_workflow:
+        return
+    for one in checks_in(view.parts):
+        node, target = one.node("on"), target_of(one.text("on"))
+        if node is None or target is None or not target.name:
+            continue
+        names = _names(subject, target.kind == "loop")
+        if target.name not in names:
+            better = nearest(target.name, names)
+            told = f"`{subject.name}` has no {target.kind} `{target.name}`{did_you_mean(target.name, names)}"
+            plain = isinstance(node, Scalar)
+            fix = (builders.reword(one.piece, node.span, f"{target.kind}.{better}"),) if better and plain else ()
+            yield draft(one.piece, mark(node), told, fixes=fix)
+
+
+def _names(subject: Document, loops: bool) -> list[str]:
+    return [one.name for one in subject.elements if one.name and (one.loop is not None or not loops)]
+
+
+@rule("CK012", "rubric-threshold", Severity.WARNING, on=BOTH)
+def rubric_threshold(view: WholeView) -> Iterator[Draft]:
+    """A rubric that speaks of numbers and has no `threshold`.
+
+    Without one only the judge's yes or no counts, whatever score it gives.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: llm-rubric, value: Give 1 for a text that names each risk.}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: llm-rubric, value: Give 1 for a text that names each risk., threshold: 0.7}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for one in checks_in(view.parts):
+        node = one.node("value")
+        speaks = one.bare_type == "llm-rubric" and _DIGIT.search(text_of(node) or "") is not None
+        if speaks and node is not None and not one.block.meant("threshold"):
+            yield draft(one.piece, mark(node), "the rubric speaks of numbers; say in `threshold` which score passes")
+
+
+@rule("CK014", "secret", Severity.ERROR, on=BOTH)
+def secret(view: WholeView) -> Iterator[Draft]:
+    """A key or token in a check or in a test case. These files are shared.
+
+    Bad::
+        #- report.checks.yaml
+        assert: [{type: not-contains, value: sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.checks.yaml
+        assert: [{type: not-contains, value: sk-}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    nodes = [(one.piece, node) for one in checks_in(view.parts) if (node := one.node("value")) is not None]
+    nodes += [(case.piece, node) for case in cases_in(view.parts) if (node := case.node("vars")) is not None]
+    for piece, top in nodes:
+        for node in _texts(top):
+            if is_secret(text_of(node) or ""):
+                yield draft(piece, mark(node), "this is a secret: whoever has the file can use it")
+
+
+def _texts(node: Node) -> Iterator[Node]:
+    """Every text in a value."""
+    waiting: list[Node | None] = [node]
+    while waiting:
+        found = resolved(waiting.pop())
+        match found:
+            case Mapping():
+                waiting += [entry.value for entry in found.entries]
+            case Sequence():
+                waiting += found.items
+            case Scalar() if kind_of(found) == "text":
+                yield found
+            case _:
+                continue
