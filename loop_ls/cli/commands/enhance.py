@@ -25,7 +25,8 @@ HELP = "run a workflow in rounds and mend its file between them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    plain.configure(parser)
+    plain.add_start(parser)
+    parser.set_defaults(loop=None, goal=None, item=None)  # a loop is about a whole workflow
     about = parser.add_mutually_exclusive_group()
     about.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
     about.add_argument("--status", metavar="RUN", help="say where an enhance loop is")

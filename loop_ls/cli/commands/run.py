@@ -19,14 +19,25 @@ HELP = "run a workflow or a loop and watch it"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    add_start(parser)
+    parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
+    parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
+    parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
+    parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
+    parser.add_argument(
+        "--agree-only",
+        action="store_true",
+        help="show what it may do and agree to it, but start nothing: for programs that start it later",
+    )
+
+
+def add_start(parser: argparse.ArgumentParser) -> None:
+    """What can be said of every start of a workflow, whatever is made of it."""
     parser.add_argument("what", nargs="?", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
     parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
-    parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
     parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
-    parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
     parser.add_argument("--max-iterations", type=from_one, metavar="N", help="a limit below that of the file")
-    parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
     parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
@@ -40,13 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
-    parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
     parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
-    parser.add_argument(
-        "--agree-only",
-        action="store_true",
-        help="show what it may do and agree to it, but start nothing: for programs that start it later",
-    )
     add_place(parser)
 
 
@@ -99,6 +104,8 @@ async def start_and_watch(
     begun(str(answer["runId"]))
     if manner.detach:
         return detached(answer, manner.as_json)
+    if answer.get("repeated"):
+        position = 0  # it began before this call, and may have ended since
     ask = terminal_line if manner.may_ask else None
     return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
 

@@ -30,6 +30,8 @@ Answer = dict[str, Any]
 INTERRUPTED = 5
 #: After a stop the last facts come within this; the engine needs milliseconds.
 STOP_SECONDS = 10.0
+#: Words of `execution.logging`.
+LOUD = frozenset({"debug", "verbose", "noisy"})
 GONE = "the engine is gone; waiting for it to come back…"
 
 
@@ -82,6 +84,7 @@ async def _follow(
             if event is None:
                 return False
             watched.apply(event)
+            verbose = verbose or _is_loud(event)
             for line in _lines(event, watched, verbose, picture is None and not as_json):
                 picture.say(line) if picture else print(line, file=sys.stderr, flush=True)
             if watched.end is not None:
@@ -91,6 +94,11 @@ async def _follow(
                     await pause.answer(event)
     finally:
         await events.aclose()  # type: ignore[attr-defined]
+
+
+def _is_loud(event: Answer) -> bool:
+    """Whether the file of the run, which its first fact tells of, asks for as much as `--verbose`."""
+    return event["kind"] == "run_started" and (event.get("plan") or {}).get("logging") in LOUD
 
 
 def _lines(event: Answer, watched: Watched, verbose: bool, plain: bool) -> Iterator[str]:

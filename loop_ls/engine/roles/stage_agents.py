@@ -29,6 +29,7 @@ from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.roles import Role
+from loop_ls.index.disk.skill_files import skill_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class RunStageAgents:
             targets=(target,),
             temperature=DEFAULT_TEMPERATURE,
             purpose="review" if job.judges else "stage",
-            system=self._instructions(job.role),
+            system=self._instructions(job),
             shown={**job.place.fields(), "stage": job.stage, "role": job.role.name},
         )
         if job.role.access == "minimal":
@@ -117,7 +118,7 @@ class RunStageAgents:
         shell = shell_server(job.role.access, self.plan.root, self.sandbox)
         work = Assignment(
             message=job.prompt,
-            appended=self._instructions(job.role, "" if shell else "Its server needs the package `mcp`."),
+            appended=self._instructions(job, "" if shell else "Its server needs the package `mcp`."),
             folder=self.plan.root,
             model=target.model or None,
             access=job.role.access,
@@ -137,10 +138,14 @@ class RunStageAgents:
         found = self.plan.settings.get("providers")
         return found if isinstance(found, Mapping) else {}
 
-    def _instructions(self, role: Role, no_shell: str = "") -> str:
-        """Those of the project, else what the role is; and that it has no shell where it would have one."""
+    def _instructions(self, job: Job, no_shell: str = "") -> str:
+        """Those of the project, else what the role is; its skills; and that it has no shell where it would have one."""
+        role = job.role
         own = (self.plan.settings.get("roles") or {}).get(role.name) or {}
         told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
+        if job.skills and role.access != "minimal":
+            listed = "\n".join(f"- {name}: {skill_path(name)}" for name in job.skills)
+            told += f"\n\nBefore you begin, read the skills that you work by:\n{listed}"
         why = self.sandbox.reason if isinstance(self.sandbox, NoSandbox) else no_shell
         if role.access == "readonly-shell" and why:
             told += f"\n\nYou have no shell here; read with your file tools instead. ({why})"

@@ -289,6 +289,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             if chosen.elements is None
             else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
             "maxIterations": request.max_iterations,
+            "logging": chosen.workflow.execution.logging,
             **({} if request.item is None else {"item": request.item}),
             **declared.plan,
             **({"unread": unread} if unread else {}),

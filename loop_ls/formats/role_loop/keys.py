@@ -194,7 +194,8 @@ DEFINITION = shape(
     Key(
         "max_rework_attempts",
         Type.INTEGER,
-        "How many rejected rounds in a row block the loop instead of using up the rest.",
+        "How many rounds in a row a model may reject (`approval.mode: llm`) before the loop is blocked instead of "
+        "using up the rest.",
         default="3",
     ),
     Key("version", Type.INTEGER, "The version of the definition, counted by whoever stores it.", default="1"),

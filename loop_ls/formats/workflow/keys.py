@@ -116,8 +116,15 @@ EXECUTION = shape(
         choices=("cancel_all", "complete_running", "continue", "halt"),
         reference="With `parallel: true` mcp-cli stops at the first failure under every policy.",
     ),
-    Key("logging", Type.TEXT, "How much is written to the log.", default="info", choices=_LOGGING),
-    Key("no_color", Type.BOOLEAN, "Writes the log without colours.", default="false", reference="mcp-cli ignores it."),
+    Key(
+        "logging",
+        Type.TEXT,
+        "How much `loop-ls run` prints: `debug`, `verbose` and `noisy` print each evaluation of a condition, as "
+        "`--verbose` does.",
+        default="info",
+        choices=_LOGGING,
+    ),
+    Key("no_color", Type.BOOLEAN, "Accepted and without effect: set the variable `NO_COLOR`.", idle=True),
     wrong=key_advice.ANYWHERE,
     closed=True,
 )
@@ -247,10 +254,9 @@ STEP = shape(
     Key(
         "logging",
         Type.TEXT,
-        "How much this step writes to the log.",
+        "Accepted and without effect: `logging` of `execution` counts.",
         choices=_LOGGING,
         inherits=("execution",),
-        reference="mcp-cli ignores it.",
     ),
     Key("no_color", Type.BOOLEAN, "Accepted and without effect.", inherits=("execution",), idle=True),
     Key("input", Type.ANY, "Accepted and without effect: hand values over with `with`.", idle=True),
