@@ -20,6 +20,7 @@ from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.events import Event, RunState, fold
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
+from loop_ls.text.encoding import from_units
 
 HEAD = "$schema: workflow/v2.0\nname: report\nversion: 1.0.0\nexecution: {provider: acme, model: large}\n"
 #: A draft, a review of it, and something that is made of both.
@@ -162,14 +163,14 @@ class Loop:
 
 
 def applied(base: str, sent: dict[str, Any]) -> str:
-    """What an editor makes of the edits that were sent to it."""
+    """What an editor makes of the edits that were sent to it, as `editor_contract` says."""
     lines = base.splitlines(keepends=True) or [""]
 
     def offset(at: dict[str, int]) -> int:
-        return sum(map(len, lines[: at["line"]])) + at["character"]
+        line = lines[at["line"]].rstrip("\r\n") if at["line"] < len(lines) else ""
+        return sum(map(len, lines[: at["line"]])) + from_units(line, at["character"], "utf-16")
 
-    for edit in reversed(sent["edits"]):
-        start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
-        base = base[:start] + edit["newText"] + base[end:]
-        lines = base.splitlines(keepends=True) or [""]
+    found = [(offset(edit["range"]["start"]), offset(edit["range"]["end"]), edit["newText"]) for edit in sent["edits"]]
+    for start, end, text in reversed(found):
+        base = base[:start] + text + base[end:]
     return base
