@@ -3,10 +3,12 @@
     python -m tests.mutants --seed commit --minutes 5
     python -m tests.mutants rules --seed 7 --count 100 --minutes 10
     python -m tests.mutants engine/bodies server --seed 3 --count 40 --minutes 20
+    python -m tests.mutants --numbered --seed 7 --count 60 --minutes 30
 
 A mutant is tried with the tests that run its function, the quickest first. Programs that a test starts (servers,
 engines, command lines) have the mutant in them, too. A mutant that neither a test nor the type checker notices is
 printed with its place; what only the type checker refuses is counted by itself.
+`--numbered` asks whether the tests of the numbered behaviours alone notice it, and passes over what none of them runs.
 Exit status 1 where more mutants lived than the recorded share of their part (`record.json`) and chance explain;
 `--record` lowers that share where this run bettered it. Needs `os.fork`.
 """
@@ -22,7 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.mutants.belonging import PACKAGE, ROOT
+from tests.mutants.belonging import BEHAVIOURS, PACKAGE, ROOT, is_numbered
 from tests.mutants.forks import Forks, TimeIsUp
 from tests.mutants.record import RECORD, is_worse, lowered, recorded
 from tests.mutants.sites import Mutant, mutants_in
@@ -37,19 +39,23 @@ Outcomes = list[tuple[Mutant, str]]
 def main(words: Sequence[str] | None = None) -> int:
     record = recorded()
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__.partition("\n")[0])
-    parser.add_argument("part", nargs="*", default=PARTS, help="folders of loop_ls, such as rules or engine/bodies")
+    parser.add_argument("part", nargs="*", help="folders of loop_ls, such as rules or engine/bodies")
     parser.add_argument("--seed", type=_seed, default=1, help="a number, or `commit`: from the name of the last one")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--only", default="", help="mutants of functions whose place contains this")
+    parser.add_argument("--numbered", action="store_true", help="by the tests of numbered behaviours alone")
     parser.add_argument("--record", action="store_true", help="lower the recorded share where fewer lived")
     args = parser.parse_args(words)
     end = time.monotonic() + args.minutes * 60
-    paths = sorted({path for part in args.part for path in (PACKAGE / part).rglob("*.py")})
+    parts = args.part or (BEHAVIOURS if args.numbered else PARTS)
+    paths = sorted({path for part in parts for path in (PACKAGE / part).rglob("*.py")})
     found = [mutant for path in paths for mutant in mutants_in(path) if args.only in _place(mutant)]
-    chosen = random.Random(args.seed).sample(found, min(args.count, len(found)))
+    # Some of those that are drawn lie outside of the numbered behaviours.
+    chosen = random.Random(args.seed).sample(found, min(args.count * (4 if args.numbered else 1), len(found)))
     outcomes: Outcomes = []
-    forks = Forks(chosen, lambda forks: _try(chosen, forks, outcomes), end)
+    counts = is_numbered if args.numbered else lambda test: True
+    forks = Forks(chosen, lambda forks: _try(chosen, forks, outcomes, args), end, counts)
     if forks.run():
         print("the tests cannot be collected", file=sys.stderr)
         return 2
@@ -59,11 +65,11 @@ def main(words: Sequence[str] | None = None) -> int:
     for mutant, outcome in outcomes:
         if outcome in _LIVED:
             print(f"{outcome}: {_place(mutant)}: {mutant.what}")
-    print(f"{' '.join(args.part)}, seed {args.seed}: {len(outcomes)} of {len(found)} mutants tried")
+    print(f"{' '.join(parts)}, seed {args.seed}: {len(outcomes)} of {len(found)} mutants tried")
     if not outcomes:
         print("no mutant was tried in this time", file=sys.stderr)
         return 2
-    return _told(outcomes, record, args.record)
+    return _told(outcomes, record, args)
 
 
 def _seed(text: str) -> int:
@@ -73,12 +79,19 @@ def _seed(text: str) -> int:
     return int(name[:8], 16)
 
 
-def _try(chosen: Sequence[Mutant], forks: Forks, outcomes: Outcomes) -> None:
+def _try(chosen: Sequence[Mutant], forks: Forks, outcomes: Outcomes, args: argparse.Namespace) -> None:
     for mutant in chosen:
+        if len(outcomes) == args.count:
+            return
         try:
-            outcomes.append((mutant, forks.outcome(mutant)))
+            outcome = forks.outcome(mutant)
         except TimeIsUp:
             return
+        if args.numbered and outcome == "untested":
+            continue
+        outcomes.append((mutant, outcome))
+        if outcome in _LIVED:
+            print(f"no test notices {_place(mutant)}: {mutant.what}", file=sys.stderr, flush=True)
 
 
 def _typed(outcomes: Outcomes) -> Outcomes:
@@ -87,11 +100,12 @@ def _typed(outcomes: Outcomes) -> Outcomes:
     return [(mutant, "refused" if mutant in seen else outcome) for mutant, outcome in outcomes]
 
 
-def _told(outcomes: Outcomes, record: dict[str, float], lower: bool) -> int:
-    tried = Counter(_part(mutant) for mutant, outcome in outcomes if outcome != "unplaced")
-    lived = Counter(_part(mutant) for mutant, outcome in outcomes if outcome in _LIVED)
-    late = Counter(_part(mutant) for mutant, outcome in outcomes if outcome == "late")
-    typed = Counter(_part(mutant) for mutant, outcome in outcomes if outcome == "refused")
+def _told(outcomes: Outcomes, record: dict[str, float], args: argparse.Namespace) -> int:
+    part_of = _behaviours if args.numbered else _room
+    tried = Counter(part_of(mutant) for mutant, outcome in outcomes if outcome != "unplaced")
+    lived = Counter(part_of(mutant) for mutant, outcome in outcomes if outcome in _LIVED)
+    late = Counter(part_of(mutant) for mutant, outcome in outcomes if outcome == "late")
+    typed = Counter(part_of(mutant) for mutant, outcome in outcomes if outcome == "refused")
     worse = [part for part in record if is_worse(lived[part], tried[part], record[part])]
     for part in sorted(tried):
         share, allowed = 100 * lived[part] / tried[part], f"{record[part]} %" if part in record else "nothing"
@@ -100,12 +114,16 @@ def _told(outcomes: Outcomes, record: dict[str, float], lower: bool) -> int:
             f"{part}: {lived[part]} of {tried[part]} lived, {100 - share:.1f} % died ({late[part]} by the limit,"
             f" {typed[part]} by the type checker); {share:.1f} % live, recorded is {allowed}{verdict}"
         )
-    if lower:
+    if args.record:
         RECORD.write_text(json.dumps(lowered(record, lived, tried), indent=2) + "\n", "utf-8")
     return 1 if worse else 0
 
 
-def _part(mutant: Mutant) -> str:
+def _behaviours(mutant: Mutant) -> str:
+    return "behaviours"
+
+
+def _room(mutant: Mutant) -> str:
     return mutant.path.relative_to(PACKAGE).parts[0]
 
 

@@ -33,6 +33,18 @@ TESTS = {
     "server": ("tests/server/rpc", "tests/server/runs/test_commands.py"),
 }
 
+#: The parts of the engine whose behaviours are numbered: what `--numbered` draws from where no part is named.
+BEHAVIOURS = (
+    *("engine/assistants", "engine/bodies", "engine/context", "engine/core", "engine/enhance"),
+    *("engine/judges", "engine/model_calls", "engine/roles"),
+)
+_NUMBERED = re.compile(r"test_(?:[A-Z]+_?\d+_)+")
+
+
+def is_numbered(test: str) -> bool:
+    """Whether the test shows a numbered behaviour."""
+    return _NUMBERED.match(test.partition("[")[0].rpartition("::")[2]) is not None
+
 
 def tests_of(path: Path) -> list[Path]:
     """The files of the folder of tests that mirrors the module's, the nearest one that is there, what else belongs to
@@ -41,7 +53,8 @@ def tests_of(path: Path) -> list[Path]:
     name = inside.as_posix()
     own = next(folder for folder in inside.parents if (ROOT / "tests" / folder).is_dir()).as_posix()
     found = [] if own in ("engine", "server") else [ROOT / "tests" / own]  # that would be all of them
-    found += [ROOT / one for one in TESTS[max((part for part in TESTS if name.startswith(part)), key=len)]]
+    part = max((part for part in TESTS if name.startswith(part)), key=len, default="")
+    found += [ROOT / one for one in TESTS.get(part, ())]
     files = {file for one in found for file in ([one] if one.is_file() else one.rglob("test_*.py"))}
     return sorted(files | set(_importing(".".join(("loop_ls", *inside.with_suffix("").parts)))))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import pickle
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from types import CodeType
 
+import psutil
 import pytest
 
 from tests.mutants.belonging import PACKAGE, ROOT, tests_of
@@ -40,8 +42,16 @@ class TimeIsUp(Exception):
 class Forks:
     """A pytest plugin that runs what it is given instead of the collected tests: it starts and judges the forks."""
 
-    def __init__(self, mutants: Sequence[Mutant], work: Callable[[Forks], None], end: float) -> None:
+    def __init__(
+        self,
+        mutants: Sequence[Mutant],
+        work: Callable[[Forks], None],
+        end: float,
+        counts: Callable[[str], bool] = lambda test: True,
+    ) -> None:
+        """`counts` says of the name of a test whether it may notice something."""
         self._mutants = mutants
+        self._counts = counts
         self._work = work
         self._end = end
         self._items: dict[Path, list[pytest.Item]] = {}
@@ -55,6 +65,7 @@ class Forks:
         self._early = _called_by(lambda: warm(paths, PACKAGE))
         watch(self._mutants, PACKAGE)
         files = sorted({str(file) for path in paths for file in tests_of(path)})
+        adopt_orphans()
         return int(pytest.main([*_OPTIONS, *files], plugins=[self]))
 
     @pytest.hookimpl(tryfirst=True)
@@ -63,7 +74,7 @@ class Forks:
             raise session.Interrupted(f"{session.testsfailed} errors while collecting")
         self._session = session
         self._early |= called
-        for item in session.items:
+        for item in filter(lambda item: self._counts(item.nodeid), session.items):
             self._items.setdefault(item.path, []).append(item)
         gc.collect()
         gc.freeze()
@@ -156,12 +167,10 @@ class Forks:
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(child, signal.SIGKILL)  # what the tests left behind
+                kill_all(child)  # what the tests left behind
                 return {0: "lived", 77: "unplaced"}.get(os.waitstatus_to_exitcode(status), "died")
             if time.monotonic() > min(deadline, self._end):
-                os.killpg(child, signal.SIGKILL)
-                os.waitpid(child, 0)
+                kill_all(child)
                 if time.monotonic() > self._end:
                     raise TimeIsUp
                 return "late"
@@ -169,13 +178,32 @@ class Forks:
 
     def _alone(self, mutant: Mutant) -> str:
         """In a process of its own: what ran while the tests were collected has to run again with the mutant in it."""
-        command = [sys.executable, "-m", "pytest", *_OPTIONS, "-x", *map(str, tests_of(mutant.path))]
+        tests = [item.nodeid for file in tests_of(mutant.path) for item in self._items.get(file, ())]
+        command = [sys.executable, "-m", "pytest", *_OPTIONS, "-x", *tests]
 
         def work() -> int:
             os.chdir(ROOT)
             os.execve(command[0], command, {**os.environ, **environment(mutant)})
 
         return self._forked(work, BASELINE_LIMIT)
+
+
+def adopt_orphans() -> None:
+    """What a fork leaves behind in a session of its own (an engine, a server) becomes a child of this process, so
+    that it can be found. Linux alone can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def kill_all(child: int) -> None:
+    """The fork, its group, and everything that it started, also in sessions of their own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+    while running := psutil.Process().children(recursive=True):
+        for process in running:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(running, timeout=1)
 
 
 def _called_by(work: Callable[[], None]) -> set[Function]:
