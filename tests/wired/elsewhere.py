@@ -170,6 +170,11 @@ OPTIONS: dict[str, str] = {
         "enhance --continue, enhance --revert, enhance --feedback, enhance --text, enhance --step":
             "test_a_loop_is_told_from_another_command",
     }),
+    **_under(f"{_CLI}/commands/test_test_cases.py", {
+        "run --check": "test_a_run_is_judged_by_the_checks_beside_its_file",
+        "test -k, test --repeat": "test_cases_are_chosen_by_name_and_repeated",
+        "test --junit": "test_each_case_is_run_and_a_failed_check_is_told",
+    }),
     **_under(f"{_CLI}/commands/test_enhance.py", {
         "enhance --timeline": "test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended",
     }),
