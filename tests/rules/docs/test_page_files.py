@@ -21,7 +21,7 @@ from loop_ls.rules.engine.registry import Rule, all_rules
 RULES = all_rules()
 
 
-def test_there_are_131_23_27_8_and_19_rules() -> None:
+def test_the_number_of_rules_of_each_format() -> None:
     assert Counter(code[:2] for code in RULES) == {"WF": 131, "RL": 23, "AL": 27, "LS": 8, "CK": 19}
 
 
