@@ -46,6 +46,10 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
         await run.all()
     else:
         await _in_time(run, limits.total)
+    if frame.checks is not None:
+        for index in sorted(run.outputs):
+            turn = place.turn(loop.name, index + 1)
+            await frame.checks.after_iteration(turn, loop.name, index + 1, run.outputs[index])
     return run.finished()
 
 

@@ -100,6 +100,19 @@ async def test_each_iteration_counts_where_the_check_says_so() -> None:
     assert ran.reason == "verification"
 
 
+async def test_each_item_of_an_iterate_loop_is_checked() -> None:
+    loop = """
+        loops: [{name: each, mode: iterate, items: '["a", "b"]', workflow: work, max_iterations: 5}]
+    """
+    ran = await checked(
+        {"main": loop, "work": WORK},
+        "assert: [{on: loop.each, every: true, type: not-contains, value: TODO}]",
+        {"work": ["one TODO", "two"]},
+    )
+    assert [(one["iteration"], one["verdict"]) for one in ran.of("checked")] == [(1, "fail"), (2, "pass")]
+    assert ran.reason == "verification"
+
+
 async def test_a_step_of_the_same_name_in_a_called_workflow_is_not_meant() -> None:
     callee = "steps: [{name: draft, run: inner}]"
     ran = await checked(
