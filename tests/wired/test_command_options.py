@@ -38,6 +38,7 @@ WRITER = (
     "loopCriteria: {type: manual, value: ''}\n"
 )
 AWAY = CALLEE.replace("draft", "away").replace("scripted", "away").replace("{{", "").replace("}}", "")
+CASES = "tests:\n  - {name: one, vars: {input: x}, assert: [{type: contains, value: report}]}\n"
 #: One safe fix, one that needs review, and one of the profile `pedantic`.
 FAULTY = (
     "$schema: workflow/v2.0\nname: faulty\nversion: 1.0.0\ndescription: x\n"
@@ -57,6 +58,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     (root / "draft.yaml").write_text(CALLEE)
     (root / "develop.yaml").write_text(DEVELOP)
     (root / "develop.answers.yaml").write_text(ANSWERS)
+    (root / "develop.cases.yaml").write_text(CASES)
     (root / "keyless.yaml").write_text(DEVELOP.replace("develop_it", "keyless").replace("scripted", "openai"))
     (root / "away.yaml").write_text(AWAY)
     (root / ".loop-ls.yaml").write_text("providers:\n  away: {kind: openai, baseUrl: 'http://localhost:9/v1'}\n")
@@ -86,6 +88,7 @@ def finished(commands: Commands) -> str:
 _NEEDED = {
     "run": ("develop.yaml",),
     "enhance": ("develop.yaml",),
+    "test": ("develop.yaml",),
     "test-until": ("develop.yaml", "--loop", "develop", "--output", "x"),
     "runs diff": ("{run}", "1", "2"),
     "runs import": ("run.json",),
