@@ -34,6 +34,8 @@ Limit = Literal[
     "unfixable",
     "planner_error",
     "apply_rejected",
+    "improved",
+    "void",
     "no_items",
 ]
 Failing = Literal["error", "rejected", "timeout", "success_rate_not_met", "verification", "exhausted"]
@@ -78,6 +80,8 @@ ENDINGS: dict[str, Ending] = {
     "unfixable": Ending("limit", "editing the file cannot fix it"),
     "planner_error": Ending("limit", "the planner gave no usable answer"),
     "apply_rejected": Ending("limit", "the change was not applied"),
+    "improved": Ending("limit", "improved, not converged"),
+    "void": Ending("limit", "its trials do not count"),
     "no_items": Ending("limit", "no items", counted=False),
     "error": Ending("failure", "failed"),
     "rejected": Ending("failure", "rejected"),

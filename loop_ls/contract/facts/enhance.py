@@ -282,6 +282,62 @@ class BackingOff(RoundFact):
     because: str = ""
 
 
+class TrialCheck(WireModel):
+    """What one declared check said of a trial."""
+
+    name: str
+    verdict: Literal["pass", "fail", "error"]
+    reason: str = ""
+
+
+class TrialFinished(RoundFact):
+    """One run of the round's text on one case. `void`: it says nothing about the text (no provider, no judge).
+    `held`: the planner hears nothing of it. `run` is the place below which its steps lie."""
+
+    kind = "trial_finished"
+    case: str
+    outcome: Literal["pass", "fail", "void"]
+    held: bool = False
+    failed: list[str] = []
+    checks: list[TrialCheck] = []
+    usd: float = 0.0
+    judge_usd: float = 0.0
+    run: str = ""
+
+
+class Evidence(RoundFact):
+    """What the trials of the round's text say: `e` of the `wanted` against a rate of `minPassRate` or less."""
+
+    kind = "evidence"
+    trials: int
+    passes: int
+    e: float
+    wanted: float
+    cases: dict[str, tuple[int, int]] = {}  # passes and trials of each
+
+
+class CandidateDecided(RoundFact):
+    """Whether the text of the round is taken in place of the best so far (`best_round`), and what decided it."""
+
+    kind = "candidate_decided"
+    accepted: bool
+    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unfinished"]
+    passes: int
+    trials: int
+    best_round: int | None = None
+    best_passes: int | None = None
+    best_trials: int | None = None
+    case: str | None = None
+
+
+class HoldoutLooked(RoundFact):
+    """The text of the round was tried on the cases that no plan has seen."""
+
+    kind = "holdout_looked"
+    passed: int
+    of: int
+
+
 class Feedback(Payload):
     """What a person said of a round; `negative` rejects the step."""
 

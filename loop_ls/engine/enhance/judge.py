@@ -49,6 +49,21 @@ from loop_ls.index.document import Document
 Json = Any
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a proposal. `text` is what the document holds now. `dropped`: nothing of it fits that any more;
+    `refused`: a person ended the loop over it. `tries` is the number of its last edit."""
+
+    how: Literal["written", "skipped", "dropped", "refused"]
+    text: str
+    proposed: Proposed
+    tries: int
+
+    @property
+    def applied(self) -> tuple[Operation, ...]:
+        return self.proposed.planned.accepted if self.how == "written" else ()
+
+
 @dataclass
 class EnhanceJudge:
     """`facts` are those of the run so far; `open` makes the copy of a text in its workspace."""
@@ -109,12 +124,12 @@ class EnhanceJudge:
             return {
                 "observed": round_record.written(observed),
                 "decision": {"next": decision.next, "reason": decision.reason, "fixation": decision.fixation},
-                "report": self._report(turn, observed, ledger, facts),
+                "report": self.report(turn, observed, ledger, facts),
                 "spent": str(ledger.spent),
                 "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
             }
 
-        return await self.recorder.call(turn.place.part("report"), work, lambda seen: self._report_facts(turn, seen))
+        return await self.recorder.call(turn.place.part("report"), work, lambda seen: self.report_facts(turn, seen))
 
     def _observed(self, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
         recall, place = self.recorder.recall, turn.place
@@ -137,7 +152,7 @@ class EnhanceJudge:
             observed = replace(observed, failures=(whole,), successful=False)
         return observed
 
-    def _report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> Json:
+    def report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> Json:
         began = [one.at for one in facts if one.kind == "round_started" and one.body.get("round") == turn.number]
         ended = facts[-1].at if facts else 0.0
         copy = self.open(self.course.texts[turn.number])
@@ -162,7 +177,7 @@ class EnhanceJudge:
             self.mask,
         )
 
-    def _report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
+    def report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
         report, observed = seen["report"], round_record.read(seen["observed"])
         common = self.common(turn.number, Decimal(seen["spent"]))
         shown = ("id", "step", "kind", "class", "range")
@@ -224,54 +239,69 @@ class EnhanceJudge:
         text = await self.edit_target.current(turn.place, self.course.text)
         tries = 0
         while True:
-            proposed = await self.planner.propose(turn, report, self.open(text), self._planning, self.course, tries)
+            proposed = await self.planner.propose(turn, report, self.open(text), self.planning, self.course, tries)
             if isinstance(proposed, str):
                 return proposed
-            tries += 1
-            if self.knobs.pause_between_rounds:
-                choice = await self._paused(turn, tries)
-                text = choice.get("text") or text
-                if choice["choice"] == "skip":
-                    self._went_on(turn, text, (), proposed, report)
+            written = await self.write(turn, proposed, tries + 1)
+            text, tries = written.text, written.tries
+            match written.how:
+                case "refused":
+                    return "apply_rejected"
+                case "dropped":
+                    continue
+                case "written" | "skipped":
+                    self._went_on(turn, written, report)
                     return None
-                if choice.get("text") and text != str(proposed.start.text):
-                    proposed = self._rebased(proposed, text)
-                    if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
-                        await self._say_dropped(turn, proposed, tries)
-                        continue
-            ack, proposed = await self._sent(turn, proposed, tries)
-            while ack.trouble is not None:
-                choice = await self._conflict(turn, ack, proposed, tries)
-                text = choice.get("text") or ack.text or text
-                match choice["choice"]:
-                    case "stop":
-                        return "apply_rejected"
-                    case "skip":
-                        self._went_on(turn, text, (), proposed, report)
-                        return None
-                tries += 1
-                rebased = self._rebased(proposed, text)
-                if not rebased.planned.accepted:
-                    await self._say_dropped(turn, rebased, tries)
-                    break
-                ack, proposed = await self._sent(turn, rebased, tries)
-            else:
-                self._went_on(turn, ack.text or proposed.planned.copy.text, proposed.planned.accepted, proposed, report)
-                return None
 
-    def _went_on(self, turn: Turn, text: str, applied: Sequence[Operation], proposed: Proposed, report: Json) -> None:
-        self.course.texts[turn.number + 1] = text
-        document = self.open(text).document
-        for op in applied:
-            self.course.baseline = self.course.baseline.with_op(op, document)
+    async def write(self, turn: Turn, proposed: Proposed, tries: int) -> Written:
+        """Have what was proposed written, after a person's yes where one is asked for. `tries` numbers the edits of
+        a round. Raises `Stopped`."""
+        text = str(proposed.start.text)
+        if self.knobs.pause_between_rounds:
+            choice = await self._paused(turn, tries)
+            text = choice.get("text") or text
+            if choice["choice"] == "skip":
+                return Written("skipped", text, proposed, tries)
+            if choice.get("text") and text != str(proposed.start.text):
+                proposed = self._rebased(proposed, text)
+                if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
+                    await self._say_dropped(turn, proposed, tries)
+                    return Written("dropped", text, proposed, tries)
+        ack, proposed = await self._sent(turn, proposed, tries)
+        while ack.trouble is not None:
+            choice = await self._conflict(turn, ack, proposed, tries)
+            text = choice.get("text") or ack.text or text
+            match choice["choice"]:
+                case "stop":
+                    return Written("refused", text, proposed, tries)
+                case "skip":
+                    return Written("skipped", text, proposed, tries)
+            tries += 1
+            rebased = self._rebased(proposed, text)
+            if not rebased.planned.accepted:
+                await self._say_dropped(turn, rebased, tries)
+                return Written("dropped", text, proposed, tries)
+            ack, proposed = await self._sent(turn, rebased, tries)
+        return Written("written", ack.text or proposed.planned.copy.text, proposed, tries)
+
+    def _went_on(self, turn: Turn, written: Written, report: Json) -> None:
+        self.course.texts[turn.number + 1] = written.text
+        self.know(written)
+        proposed = written.proposed
         entry = proposed.history(turn.number, fingerprint(self.course.observed[turn.number].failures), report)
-        self.course.history.append({**entry, "applied": [op.wire() for op in applied]})
+        self.course.history.append({**entry, "applied": [op.wire() for op in written.applied]})
+
+    def know(self, written: Written) -> None:
+        """What was added is known from now on."""
+        document = self.open(written.text).document
+        for op in written.applied:
+            self.course.baseline = self.course.baseline.with_op(op, document)
 
     def _rebased(self, proposed: Proposed, text: str) -> Proposed:
         """The same operations on the text as it is now; what no longer fits falls away."""
         copy = self.open(text)
         ops = [op.wire() for op in proposed.planned.accepted]
-        return replace(proposed, planned=self._planning(copy).plan(copy, ops), start=copy)
+        return replace(proposed, planned=self.planning(copy).plan(copy, ops), start=copy)
 
     async def _say_dropped(self, turn: Turn, rebased: Proposed, tries: int) -> None:
         """Operations that no longer fit the text are refused like any others."""
@@ -333,7 +363,7 @@ class EnhanceJudge:
     def common(self, number: int, spent: Decimal) -> RoundNumbers:
         return common(self.knobs, number, spent)
 
-    def _planning(self, copy: WorkingCopy) -> Planning:
+    def planning(self, copy: WorkingCopy) -> Planning:
         return Planning(
             self.known,
             self.course.baseline,

@@ -6,8 +6,10 @@ editor, or the file, takes the change. A restart spends nothing: the first thing
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Validate
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
+from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
+from loop_ls.engine.enhance.evidence.trials import NoChecks, TrialCase, Trials
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
@@ -75,6 +79,8 @@ class _Loop:
         self.knobs: Knobs = knobs(plan.details["knobs"])[0]
         self.place = Place(workflow=plan.name, file=plan.path).element(plan.name)
         self.workspace = _workspace(plan)
+        self.cases = trial_cases(plan)
+        self.evidence: EvidenceLoop | None = None
         start = self.open(plan.texts[plan.path])
         self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
         self.known = PlanContext(
@@ -123,7 +129,28 @@ class _Loop:
             self.knobs.unknown_price_usd_per_call,
         )
         limits = Limits(max_iterations=self.knobs.max_rounds)
+        if self.cases:
+            loop = self.evidence = self._with_evidence(judge)
+            return LoopParts(self.plan.name, self.place, loop, self.course, limits, loop)
         return LoopParts(self.plan.name, self.place, body, self.course, limits, judge)
+
+    def _with_evidence(self, judge: EnhanceJudge) -> EvidenceLoop:
+        trials = Trials(
+            self.plan,
+            self.knobs,
+            self.course,
+            self.recorder,
+            self.models,
+            self._run_workflow,
+            self.facts,
+            NoChecks(),
+        )
+        return EvidenceLoop(judge, trials, self.cases, self.recorder, self.facts, self.knobs, self._is_true)
+
+    async def _is_true(self) -> bool:
+        """Whether the files of the cases and checks hold what they held at the start."""
+        files = (self.plan.details.get("evidence") or {}).get("files") or {}
+        return await asyncio.to_thread(_hold, Path(self.plan.root), files)
 
     async def ended(self, outcome: Outcome) -> Outcome:
         """The output that counts, and the text that the settings ask for."""
@@ -160,6 +187,8 @@ class _Loop:
         return {"unfixable": left, "best_round": best, "last_successful_round": self.course.last_success()}
 
     def _because(self, outcome: Outcome, best: int | None) -> str | None:
+        if self.evidence is not None:
+            return self.evidence.summary()
         if outcome.reason == "converged":
             return None
         last = self.course.observed.get(max(self.course.observed, default=0))
@@ -175,6 +204,9 @@ class _Loop:
     def _baseline(self, start: WorkingCopy) -> Baseline:
         found = Baseline.of(start.workspace, start.document, frozenset(self.knobs.verifiers))
         quoted = tuple(text for text in (self.plan.input, *map(str, self.plan.parameters.values())) if text)
+        quoted += tuple(
+            text for case in self.cases for text in (case.input, *map(str, case.parameters.values())) if text
+        )
         return replace(found, quoted=quoted, reviewed=self.knobs.pause_between_rounds)
 
     async def facts(self) -> Sequence[Event]:
@@ -228,6 +260,25 @@ class _Loop:
             return FileTarget(self.recorder, Path(self.plan.root, self.plan.path))
         uri = self.plan.details.get("uri") or uri_of(Path(self.plan.root, self.plan.path))
         return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds)
+
+
+def trial_cases(plan: Plan) -> tuple[TrialCase, ...]:
+    """The cases that the start has recorded."""
+    listed = (plan.details.get("evidence") or {}).get("cases") or ()
+    return tuple(
+        TrialCase(one["name"], one.get("input"), one.get("parameters") or {}, one.get("held") is True)
+        for one in listed
+    )
+
+
+def _hold(root: Path, files: Mapping[str, str]) -> bool:
+    def hash_of(path: Path) -> str:
+        try:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            return ""
+
+    return all(hash_of(root / path) == known for path, known in files.items())
 
 
 def course_text(course: EnhanceMemory, number: int) -> str:

@@ -40,7 +40,8 @@ RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
 @dataclass
 class EnhanceMemory:
     """The memory: the text of each round, what was seen of it, and what the planner has tried so far.
-    `baseline` is what plans are compared with."""
+    `baseline` is what plans are compared with. Where plans are tried before they are written, `written` is what the
+    document holds, and `chosen` the round whose text that is."""
 
     baseline: Baseline
     texts: dict[int, str] = field(default_factory=dict)
@@ -50,6 +51,8 @@ class EnhanceMemory:
     history: list[dict[str, Json]] = field(default_factory=list)
     previous: str | None = None
     back_offs: int = 0
+    written: str | None = None
+    chosen: int | None = None
 
     def remember(self, turn: Turn, output: str) -> None:
         self.texts.setdefault(turn.number, self.text)  # a replayed round is not run again
@@ -70,7 +73,7 @@ class EnhanceMemory:
     @property
     def text(self) -> str:
         """The text as it was last seen."""
-        return self.texts[max(self.texts)]
+        return self.texts[max(self.texts)] if self.written is None else self.written
 
     def hashes(self) -> dict[int, str]:
         return {number: text_hash(text) for number, text in self.texts.items()}
@@ -81,6 +84,8 @@ class EnhanceMemory:
 
     def best(self) -> int | None:
         """The last successful round, else the one with the fewest failures."""
+        if self.chosen is not None:
+            return self.chosen
         success = self.last_success()
         if success is not None or not self.observed:
             return success

@@ -46,6 +46,14 @@ class Knobs:
     apply_when_headless: bool = False
     on_give_up: Literal["keep", "revert", "best"] = "keep"
     unknown_price_usd_per_call: float = 0.05
+    min_pass_rate: float = 0.7
+    confidence: float = 0.9
+    confirm_runs: int = 1
+    minibatch: int = 3
+    accept_probability: float = 0.8
+    holdout_runs: int = 2
+    max_trials_per_text: int = 30
+    max_trials: int = 60
 
 
 class Wrong(NamedTuple):

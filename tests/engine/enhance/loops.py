@@ -78,6 +78,7 @@ class Loop:
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     settings: dict[str, Any] = field(default_factory=dict)
     editor: Any = None
+    cases: Sequence[dict[str, Any]] = ()
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -106,6 +107,7 @@ class Loop:
                 "knobs": self.knobs,
                 "planner": {"provider": "acme", "model": "wise"},
                 "headless": self.headless is not None,
+                **({"evidence": {"cases": list(self.cases)}} if self.cases else {}),
             },
         )
         program = EnhanceProgram(WorkflowProgram(environment={}.get), validate, self.facts)

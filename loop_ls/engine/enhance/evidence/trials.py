@@ -1,0 +1,209 @@
+"""Trials: one run of one text on one case each, with its checks, recorded so that a replay pays none again.
+
+A trial is a real run at a place of its own: no answer is taken from another one. What says nothing about the text (a
+provider that is out of order, a judge that gave no answer) is void, and is tried again a few times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Outcome, Turn
+from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.enhance.report import round_record
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier, has_converged, independent
+from loop_ls.engine.enhance.report.ledger import Ledger
+from loop_ls.engine.enhance.report.observe import observe
+from loop_ls.engine.enhance.rounds import BudgetedModels, EnhanceMemory, RoundBudget, RunWorkflow
+from loop_ls.engine.events import Event
+from loop_ls.formats.settings.enhance import Knobs
+from loop_ls.index.document import Document
+
+Json = Any
+#: How often a void trial is made again.
+AGAIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCase:
+    """One input. `parameters` are those of the workflow besides it; `held`: no plan may see it."""
+
+    name: str
+    input: str | None = None
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one check said. `hint` is what a planner is told of it."""
+
+    name: str
+    verdict: Literal["pass", "fail", "error"]
+    reason: str = ""
+    hint: str = ""
+    fails: bool = True
+    step: str = ""
+
+
+class TrialChecks(Protocol):
+    """The declared checks of a case, on what a trial left."""
+
+    async def checked(
+        self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
+    ) -> Sequence[Checked]: ...
+
+
+class NoChecks:
+    """Where none are declared, a run that is clean passes."""
+
+    async def checked(
+        self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
+    ) -> Sequence[Checked]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a trial ended. `ended` tells that nothing more can be tried: the money is spent."""
+
+    case: str
+    outcome: Literal["pass", "fail", "void"]
+    output: str = ""
+    usd: float = 0.0
+    failures: tuple[FailedStep, ...] = ()
+    ran: tuple[str, ...] = ()
+    ended: bool = False
+
+
+@dataclass
+class Trials:
+    """Makes trials. `made` counts all of them in this loop. `ran_at_first`: what ran in round 1, by case."""
+
+    plan: Plan
+    knobs: Knobs
+    course: EnhanceMemory
+    recorder: Recorder
+    models: Models
+    run_workflow: RunWorkflow
+    facts: Callable[[], Awaitable[Sequence[Event]]]
+    checks: TrialChecks
+    made: int = 0
+    ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        return self.knobs.max_trials - self.made
+
+    async def try_on(self, turn: Turn, text: str, case: TrialCase, number: int) -> Trial:
+        """Trial `number` of the round, again where it is void. Raises `Stopped`."""
+        for again in range(AGAIN + 1):
+            name = f"trial-{number}" if again == 0 else f"trial-{number}.{again + 1}"
+            trial = await self._once(turn, text, case, turn.place.element(name))
+            self.made += 1
+            if trial.outcome != "void" or trial.ended or self.left <= 0:
+                break
+        if trial.outcome != "void" and turn.number == 1:
+            self.ran_at_first[case.name] = self.ran_at_first.get(case.name, frozenset()) | frozenset(trial.ran)
+        return trial
+
+    async def _once(self, turn: Turn, text: str, case: TrialCase, place: Place) -> Trial:
+        key = place.part("trial")
+        known = self.recorder.recall(key)
+        if known is None:
+            known = await self._made(turn, text, case, place, key)
+        observed = round_record.read(known["observed"])
+        return Trial(
+            case.name,
+            known["outcome"],
+            observed.output,
+            known["usd"],
+            observed.failures,
+            observed.ran,
+            bool(known["ended"]),
+        )
+
+    async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> Json:
+        ledger = Ledger.of(await self.facts(), self.knobs)
+        before = ledger.rounds
+        texts = {**self.plan.texts, self.plan.path: text}
+        plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
+        outcome, ended = Outcome("budget"), ledger.exhausted
+        if not ended:
+            try:
+                models = BudgetedModels(self.models, ledger)
+                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, models)
+            except RoundBudget:
+                ended = True
+        facts = await self.facts()
+        observed = self._observed(turn, text, case, place, facts, outcome)
+        checked = () if ended else await self.checks.checked(case, place, facts, outcome)
+        run_usd = float(Ledger.of(facts, self.knobs).rounds - before)
+        spent = Ledger.of(await self.facts() if checked else facts, self.knobs)
+        observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
+        verdict = "void" if ended else _outcome(observed, checked, self.knobs)
+        told = TrialFinished(
+            round=turn.number,
+            max_rounds=self.knobs.max_rounds,
+            spent_usd=float(spent.spent),
+            cap_usd=self.knobs.budget_cap_usd,
+            case=case.name,
+            outcome=verdict,
+            held=case.held,
+            failed=[f"{one.step}: {one.kind}" for one in observed.failures],
+            checks=[TrialCheck(name=one.name, verdict=one.verdict, reason=one.reason) for one in checked],
+            usd=run_usd,
+            judge_usd=float(spent.rounds - before) - run_usd,
+            run=place.key,
+        )
+        answer = {
+            "observed": round_record.written(observed),
+            "outcome": verdict,
+            "usd": run_usd,
+            "ended": ended,
+        }
+        await self.recorder.record(key, [told.fact(turn.place)], answer=answer)
+        return answer
+
+    def _observed(
+        self, turn: Turn, text: str, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
+    ) -> Observed:
+        document = Document.open("file:///round.yaml", text)
+        expected = self.ran_at_first.get(case.name, frozenset()) if turn.number > 1 else frozenset()
+        below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
+        observed = observe(
+            turn.number, place.key, below, document, outcome.output, baseline=self.course.baseline, ran=expected
+        )
+        if outcome.failure is not None and not observed.failures:
+            error = {"code": outcome.failure.code, "message": outcome.failure.message}
+            whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)
+            observed = replace(observed, failures=(whole,), successful=False)
+        return observed
+
+
+def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[Checked]) -> list[FailedStep]:
+    return [
+        FailedStep(
+            turn.number,
+            one.step or case.name,
+            "verifier_fail",
+            verifier=Verifier("fail", one.name, one.hint or one.reason),
+        )
+        for one in checked
+        if one.fails and one.verdict == "fail"
+    ]
+
+
+def _outcome(observed: Observed, checked: Sequence[Checked], knobs: Knobs) -> Literal["pass", "fail", "void"]:
+    """Void where nothing but providers and judges failed."""
+    if any(one.fails and one.verdict == "fail" for one in checked):
+        return "fail"
+    if not has_converged(observed, knobs.convergence_mode):
+        outside = all(one.weight in ("transient", "permanent") for one in independent(observed.failures))
+        return "void" if outside else "fail"
+    return "void" if any(one.fails and one.verdict == "error" for one in checked) else "pass"
