@@ -19,10 +19,11 @@ from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, Turn, drive
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.preparer import Validate
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
+from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts
 from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
 from loop_ls.engine.enhance.evidence.trials import NoChecks, TrialCase, Trials
 from loop_ls.engine.enhance.invariants.baseline import Baseline
@@ -37,6 +38,8 @@ from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
+from loop_ls.formats.checks.model import Checks
+from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs, knobs
 from loop_ls.formats.settings.model import settings_of
@@ -80,6 +83,7 @@ class _Loop:
         self.place = Place(workflow=plan.name, file=plan.path).element(plan.name)
         self.workspace = _workspace(plan)
         self.cases = trial_cases(plan)
+        self.declared = declared_checks(plan)
         self.evidence: EvidenceLoop | None = None
         start = self.open(plan.texts[plan.path])
         self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
@@ -143,7 +147,7 @@ class _Loop:
             self.models,
             self._run_workflow,
             self.facts,
-            NoChecks(),
+            NoChecks() if self.declared is None else self.declared,
         )
         return EvidenceLoop(judge, trials, self.cases, self.recorder, self.facts, self.knobs, self._is_true)
 
@@ -202,12 +206,16 @@ class _Loop:
     # -- ports of the parts ------------------------------------------------------------------------
 
     def _baseline(self, start: WorkingCopy) -> Baseline:
-        found = Baseline.of(start.workspace, start.document, frozenset(self.knobs.verifiers))
+        declared = frozenset(self.knobs.verifiers)
+        if self.declared is not None:
+            declared |= frozenset(self.declared.checks.verifiers)
+        found = Baseline.of(start.workspace, start.document, declared)
         quoted = tuple(text for text in (self.plan.input, *map(str, self.plan.parameters.values())) if text)
         quoted += tuple(
             text for case in self.cases for text in (case.input, *map(str, case.parameters.values())) if text
         )
-        return replace(found, quoted=quoted, reviewed=self.knobs.pause_between_rounds)
+        sought = () if self.declared is None else self.declared.sought()
+        return replace(found, quoted=quoted, sought=sought, reviewed=self.knobs.pause_between_rounds)
 
     async def facts(self) -> Sequence[Event]:
         return await self.program.facts(self.plan.run_id)
@@ -266,9 +274,20 @@ def trial_cases(plan: Plan) -> tuple[TrialCase, ...]:
     """The cases that the start has recorded."""
     listed = (plan.details.get("evidence") or {}).get("cases") or ()
     return tuple(
-        TrialCase(one["name"], one.get("input"), one.get("parameters") or {}, one.get("held") is True)
-        for one in listed
+        TrialCase(one["name"], one.get("input"), one.get("parameters") or {}, one.get("held") is True) for one in listed
     )
+
+
+def declared_checks(plan: Plan) -> DeclaredChecks | None:
+    """The declared checks, as they were at the start; None: there are none."""
+    texts = (plan.details.get("evidence") or {}).get("texts")
+    if texts is None:
+        return None
+    checks, cases = read_checks(texts["checks"]) if texts["checks"] else Checks(), read_cases(texts["cases"])
+    if isinstance(checks, list) or isinstance(cases, list):
+        raise Failure("file_has_errors", "the recorded checks or cases cannot be read")
+    document = Document.open("file:///start.yaml", plan.texts[plan.path])
+    return DeclaredChecks(checks, {one.name: one for one in cases}, document, OnlyTexts())
 
 
 def _hold(root: Path, files: Mapping[str, str]) -> bool:

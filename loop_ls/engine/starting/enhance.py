@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
@@ -20,6 +21,7 @@ from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
+from loop_ls.engine.starting.evidence import evidence_of, told_before
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_settings
 from loop_ls.engine.starting.workflow import WorkflowPreparer
@@ -61,19 +63,19 @@ class EnhancePreparer:
         return await self._workflow.agree(started, texts, consent, models, planner)
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
-        prepared = await self._workflow.prepared(request, models)
         snapshot = await self._workflow.look(request)
-        section, key = snapshot.settings.raw.get("enhance"), prepared.started.name
-        wanted = request.enhance.get("start")
-        if wanted is None and is_enabled(section, key) and request.target_kind == "workflow":
-            wanted = _takes_edits(request, knobs(section, key)[0])
-            if not wanted:
-                told = f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."
-                more = {**prepared.more, "warnings": [*(prepared.more.get("warnings") or ()), told]}
-                prepared = Prepared(prepared.started, prepared.texts, more)
+        section = snapshot.settings.raw.get("enhance")
+        key = snapshot.key(request.path) or Path(request.path).stem
+        wanted, warned = _wanted(request, section, key)
         if not wanted:
+            prepared = await self._workflow.prepared(request, models)
+            if warned:
+                more = {**prepared.more, "warnings": [*(prepared.more.get("warnings") or ()), *warned]}
+                prepared = Prepared(prepared.started, prepared.texts, more)
             await self._workflow.settle(prepared, request.consent)
             return prepared
+        evidence = await asyncio.to_thread(evidence_of, snapshot, request.path)
+        prepared = await self._workflow.prepared(_with_case(request, evidence), models)
         if request.target_kind != "workflow":
             raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
@@ -83,7 +85,7 @@ class EnhancePreparer:
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
         self._ask_planner(prepared, snapshot, planner, request, models)
-        loop = _as_loop(prepared, snapshot, request, settings, planner, section)
+        loop = _as_loop(prepared, snapshot, request, settings, planner, section, evidence)
         await self._workflow.settle(loop, request.consent)
         return loop
 
@@ -105,6 +107,26 @@ class EnhancePreparer:
             return
         plan = read_plan("", prepared.started.fact()[1], lambda name: prepared.texts.get(name, ""))
         self._workflow.ask_planner(planner.target, plan, models)
+
+
+def _wanted(request: StartRequest, section: Any, key: str) -> tuple[bool, list[str]]:
+    """Whether a start is one of an enhance loop, and what is said where its switch does not count."""
+    wanted = request.enhance.get("start")
+    if wanted is not None:
+        return bool(wanted), []
+    if request.target_kind != "workflow" or not is_enabled(section, key):
+        return False, []
+    if _takes_edits(request, knobs(section, key)[0]):
+        return True, []
+    return False, [f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."]
+
+
+def _with_case(request: StartRequest, evidence: Mapping[str, Any] | None) -> StartRequest:
+    """Where the cases give the input, the first of them stands for what the start does not say."""
+    if evidence is None or request.input is not None or request.parameters:
+        return request
+    first = evidence["cases"][0]
+    return replace(request, input=first["input"], parameters=first["parameters"])
 
 
 def _takes_edits(request: StartRequest, settings: Knobs) -> bool:
@@ -146,7 +168,13 @@ def _unsuitable(snapshot: Snapshot, provider: str) -> str | None:
 
 
 def _as_loop(
-    prepared: Prepared, snapshot: Snapshot, request: StartRequest, settings: Knobs, planner: Planner, section: Any
+    prepared: Prepared,
+    snapshot: Snapshot,
+    request: StartRequest,
+    settings: Knobs,
+    planner: Planner,
+    section: Any,
+    evidence: Mapping[str, Any] | None,
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
@@ -165,6 +193,7 @@ def _as_loop(
         "uri": request.enhance.get("uri") or request.uri,
         "skills": sorted(skill_files(request.root)),
         "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],
+        **({} if evidence is None else {"evidence": evidence}),
     }
     limits = {
         **started.limits,
@@ -172,6 +201,7 @@ def _as_loop(
         "criterion": {"type": "failure_report", "value": settings.convergence_mode},
     }
     warnings = list(prepared.more.get("warnings") or ())
+    warnings += [] if evidence is None else told_before(evidence, settings)
     if (cli := _unsuitable(snapshot, planner.target.provider)) is not None:
         warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
     more = {**prepared.more, **({"warnings": warnings} if warnings else {})}

@@ -51,7 +51,7 @@ class TriedText:
 
     number: int
     text: str
-    tally: Tally = Tally()
+    tally: Tally = field(default_factory=Tally)
     trials: tuple[Trial, ...] = ()
     proposed: Proposed | None = None
     screened: bool = False
@@ -166,7 +166,9 @@ class EvidenceLoop:
         if converged:
             return Verdict("yes", exit="converged")
         if proven and held == "untried":
-            return self._ended("budget" if self.trials.left <= 0 else "max_rounds", "No look at the held-out cases is left.")
+            return self._ended(
+                "budget" if self.trials.left <= 0 else "max_rounds", "No look at the held-out cases is left."
+            )
         if now.stop == "void":
             return self._ended("void", "A trial gave no answer again and again: nothing is known about this text.")
         if now.stop == "budget" or not seen["affordable"]:

@@ -30,13 +30,14 @@ _HELD_RATE = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The trials of one text that count, by case, in order. `usd` is what they cost."""
+    """The trials of one text that count, by case, in order. `usd` is what the passed ones cost: one that fails early
+    is cheap for the wrong reason."""
 
     results: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
     usd: float = 0.0
 
     def with_trial(self, case: str, passed: bool, usd: float = 0.0) -> Tally:
-        return Tally({**self.results, case: (*self.results.get(case, ()), passed)}, self.usd + usd)
+        return Tally({**self.results, case: (*self.results.get(case, ()), passed)}, self.usd + (usd if passed else 0.0))
 
     @property
     def passes(self) -> int:
@@ -103,7 +104,7 @@ def against(new: Tally, best: Tally, knobs: Knobs) -> tuple[Against, str | None]
         enough = len(before) >= _COMPARED and len(new.results.get(case, ())) >= _COMPARED
         if enough and best.rate_of(case) >= _GOOD and new.rate_of(case) <= _BAD:
             return "regression", case
-    if best.usd > 0 and new.usd / new.trials > _DEARER * best.usd / best.trials:
+    if best.usd > 0 and new.usd / new.passes > _DEARER * best.usd / best.passes:
         return "cost", None
     return None
 

@@ -95,6 +95,7 @@ class Trials:
     checks: TrialChecks
     made: int = 0
     ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
+    _opened: dict[str, Document] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -173,7 +174,9 @@ class Trials:
     def _observed(
         self, turn: Turn, text: str, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
     ) -> Observed:
-        document = Document.open("file:///round.yaml", text)
+        document = self._opened.get(text)
+        if document is None:
+            document = self._opened[text] = Document.open("file:///round.yaml", text)
         expected = self.ran_at_first.get(case.name, frozenset()) if turn.number > 1 else frozenset()
         below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
         observed = observe(

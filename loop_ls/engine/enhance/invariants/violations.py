@@ -211,6 +211,12 @@ def _leaks(it: Compared) -> Iterator[Violation]:
                 told = f"`{element.name}` would know this input by heart"
                 yield Violation("leaks_check", element.name, told, text)
                 break
+        for sought in it.base.sought:
+            words = _words(sought)
+            if len(words) > 1 and _within(words, _words(text)) and not _within(words, _words(old)):
+                told = f"`{element.name}` would hold what a check looks for"
+                yield Violation("leaks_check", element.name, told, text)
+                break
 
 
 def _limits(it: Compared) -> Iterator[Violation]:

@@ -1,0 +1,81 @@
+"""Declared checks in a trial: what it left, judged by the checks of its case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loop_ls.engine.checks.evaluate import Means, evaluated
+from loop_ls.engine.checks.outcome import Outcome as CheckOutcome
+from loop_ls.engine.checks.outcome import undecided
+from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
+from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.engine.enhance.evidence.trials import Checked, TrialCase
+from loop_ls.engine.enhance.report.traces import traces
+from loop_ls.engine.events import Event
+from loop_ls.formats.checks.model import Case, Check, Checks, checks_of
+from loop_ls.index.document import Document
+
+#: Types that no trial can judge: programs and judges of their own are not asked from inside of a trial.
+NOT_IN_TRIALS = frozenset({"command", "llm-rubric"})
+
+
+@dataclass(frozen=True)
+class DeclaredChecks:
+    """`cases` by name. `document` is the workflow, whose names stay in every text of the loop."""
+
+    checks: Checks
+    cases: Mapping[str, Case]
+    document: Document
+    means: Means
+
+    def sought(self) -> tuple[str, ...]:
+        """Texts that checks look for as a whole and hide: a workflow that holds one has learnt the answer by heart."""
+        every = (check for case in self.cases.values() for check in checks_of(self.checks, case))
+        return tuple(dict.fromkeys(one.text for one in every if one.type in ("equals", "regex") and not one.reveal))
+
+    async def checked(
+        self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
+    ) -> Sequence[Checked]:
+        listed = checks_of(self.checks, self.cases[case.name])
+        recorded = recorded_result(place, facts, self.document, outcome)
+        variables = {**case.parameters, "input": case.input or ""}
+        return [_checked(one) for one in await evaluated(listed, recorded, self.means, variables)]
+
+
+class OnlyTexts:
+    """Nothing but texts is judged. A start with checks that need more is refused before."""
+
+    async def command(self, check: Check, looked: Looked) -> CheckOutcome:
+        return undecided(check, "programs are not run from inside of a trial")
+
+    async def rubric(self, check: Check, looked: Looked) -> CheckOutcome:
+        return undecided(check, "no judge is asked from inside of a trial")
+
+
+def _checked(one: CheckOutcome) -> Checked:
+    """A planner is told the hint in place of the reason, which quotes what the check looks for."""
+    check = one.check
+    hint = check.hint or (one.reason if check.reveal else f"the check `{check.name}` ({check.type}) failed")
+    return Checked(check.name, one.verdict, one.reason, hint, check.severity == "error", check.on.name)
+
+
+def recorded_result(place: Place, facts: Sequence[Event], document: Document, outcome: Outcome) -> RecordedResult:
+    """What the run below a place left."""
+    below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
+    found = traces(place.key, below, document)
+    ended = {name: trace for name, trace in found.items() if trace.ended in ("completed", "skipped")}
+    iterations: dict[str, list[str]] = {}
+    for one in below:
+        if one.kind == "iteration":
+            name = str(one.body.get("place", "")).removeprefix(f"{place.key}/").partition("/")[0]
+            iterations.setdefault(name, []).append(str(one.body.get("output", "")))
+    prices: list[float | None] = [one.body.get("usd") for one in below if one.kind == "call"]
+    return RecordedResult(
+        result=None if outcome.failure is not None else outcome.output,
+        steps={name: None if trace.ended == "skipped" else trace.output for name, trace in ended.items()},
+        loops={name: tuple(outputs) for name, outputs in iterations.items()},
+        usd=None if None in prices else sum(usd for usd in prices if usd is not None),
+        milliseconds=1000 * (below[-1].at - below[0].at) if below else 0.0,
+    )

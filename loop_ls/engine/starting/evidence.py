@@ -1,0 +1,99 @@
+"""Cases and checks of an enhance loop as they are at its start: read, recorded, and what they may cost said before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from loop_ls.engine.context.workspace_files import FILE, ProjectFiles
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.enhance.evidence.declared import NOT_IN_TRIALS
+from loop_ls.engine.starting.folder import Snapshot
+from loop_ls.formats.checks.file_format import cases_paths, checks_paths
+from loop_ls.formats.checks.model import Case, Checks, checks_of, held_out
+from loop_ls.formats.checks.read import read_cases, read_checks
+from loop_ls.formats.settings.enhance import Knobs
+from loop_ls.formats.workflow.refusals import Refusal
+
+Json = Any
+T = TypeVar("T")
+
+
+def evidence_of(snapshot: Snapshot, path: str) -> dict[str, Json] | None:
+    """What the start records of the cases beside a workflow; None: there are none. Raises `Refused`."""
+    listed = _first(snapshot, cases_paths(path))
+    if listed is None:
+        return None
+    cases_path, cases_text = listed
+    checks_path, checks_text = _first(snapshot, checks_paths(path)) or ("", "")
+    cases = tuple(one for one in _read(cases_path, read_cases(cases_text)) if not one.skip)
+    checks = _read(checks_path, read_checks(checks_text)) if checks_text else Checks()
+    held = held_out(cases)
+    if len(held) == len(cases):
+        raise Refused("file_has_errors", f"{cases_path}: no case is left that a plan may see.", "Hold out fewer cases.")
+    _judged_in_trials(checks, cases)
+    files = ProjectFiles.of(snapshot.root, snapshot.settings.raw)
+    return {
+        "cases": [_wire(files, path, one, one.name in held) for one in cases],
+        "texts": {"checks": checks_text, "cases": cases_text},
+        "files": {
+            name: hashlib.sha256(Path(snapshot.root, name).read_bytes()).hexdigest()
+            for name in (cases_path, checks_path)
+            if name and Path(snapshot.root, name).is_file()
+        },
+    }
+
+
+def told_before(evidence: Mapping[str, Json], knobs: Knobs) -> list[str]:
+    """What somebody should know before real runs are made."""
+    cases = evidence["cases"]
+    held = sum(one["held"] for one in cases)
+    seen = len(cases) - held
+    told = (
+        f"Up to {knobs.max_trials} real runs on {seen} case{'s' if seen != 1 else ''} and {held} held out, "
+        f"for at most ${knobs.budget_cap_usd:.2f}."
+    )
+    plans = max(0, knobs.max_trials - seen) // (min(knobs.minibatch, seen) + seen)
+    if plans < knobs.max_rounds - 1:
+        told += f" `maxTrials` pays for about {plans} plan{'s' if plans != 1 else ''}."
+    return [told]
+
+
+def _first(snapshot: Snapshot, paths: Iterable[str]) -> tuple[str, str] | None:
+    found = ((path, snapshot.text(path)) for path in paths)
+    return next(((path, text) for path, text in found if text is not None), None)
+
+
+def _read(path: str, found: T | list[Refusal]) -> T:
+    if isinstance(found, list):
+        raise Refused("file_has_errors", f"{path}: {found[0].message}", "Mend it, then start the loop again.")
+    return found
+
+
+def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:
+    """Raises `Refused`."""
+    for case in cases:
+        for check in checks_of(checks, case):
+            if check.type in NOT_IN_TRIALS:
+                told = f"The check `{check.name}` is a `{check.type}`, which trials of an enhance loop do not judge."
+                raise Refused("bad_argument", told, "Leave it out of the cases (`without`), or judge in a step.")
+
+
+def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> dict[str, Json]:
+    """A case with its texts: files are read once, so each trial has the same."""
+    folder = path.rpartition("/")[0]
+
+    def value(given: Json) -> Json:
+        if not isinstance(given, str) or not given.startswith(FILE):
+            return given
+        try:
+            return files.read(given, folder, "case file")
+        except Failure as failure:
+            raise Refused("file_has_errors", f"The case `{case.name}`: {failure.message}.", failure.hint) from None
+
+    values = {name: value(given) for name, given in case.variables.items()}
+    given = values.pop("input", None)
+    return {"name": case.name, "input": None if given is None else str(given), "parameters": values, "held": held}
