@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from loop_ls.contract.amounts import money
+from loop_ls.contract.amounts import count, money
 from loop_ls.contract.run_view.parts import Event, amount, moment, number, text
 from loop_ls.text.json_value import Json, JsonObject
 
@@ -23,11 +23,23 @@ _PHASES = {
 }
 _DOING = {
     "round_started": "running the workflow",
+    "trial_finished": "trying it on cases",
     "report_ready": "looking at what failed",
     "planner_started": "planning changes",
     "loop_paused": "waiting for you",
     "edit_sent": "changing the file",
     "backing_off": "waiting before the next round",
+}
+
+
+#: What decided against the text of a round.
+_AGAINST = {
+    "screen": "no better in its first trials",
+    "probability": "it is not probable enough that it is better",
+    "regression": "a case fails that passed before",
+    "cost": "it costs more than twice as much",
+    "holdout": "it fails on held-out cases",
+    "unfinished": "it could not be tried to the end",
 }
 
 
@@ -52,6 +64,51 @@ class Round:
     sent: Event | None = None
     answer: Event | None = None  # what the editor said about the edit
     fixation: bool = False
+    trials: list[Event] = field(default_factory=list)
+    evidence: Event | None = None
+    decided: Event | None = None
+    held: Event | None = None
+
+    @property
+    def trials_told(self) -> str:
+        """`9 of 10 trials passed (3 of 7 in round 1), e 3.2 of 10, held out 4 of 4, runs $0.20`; empty where nothing
+        was tried on cases."""
+        if not self.trials:
+            return ""
+        counted = [one for one in self.trials if one.get("outcome") != "void" and not one.get("held")]
+        passed = sum(one.get("outcome") == "pass" for one in counted)
+        decided, evidence, held = self.decided or {}, self.evidence or {}, self.held
+        before = ""
+        if (best := number(decided, "bestRound")) is not None:
+            before = f" ({number(decided, 'bestPasses')} of {number(decided, 'bestTrials')} in round {best})"
+        parts = [f"{passed} of {count(len(counted), 'trial')} passed{before}"]
+        if evidence:
+            parts.append(f"e {amount(evidence, 'e') or 0.0:g} of {amount(evidence, 'wanted') or 0.0:g}")
+        if held is not None:
+            parts.append(f"held out {number(held, 'passed')} of {number(held, 'of')}")
+        if runs := sum(amount(one, "usd") or 0.0 for one in self.trials):
+            parts.append(f"runs {money(runs)}")
+        if judges := sum(amount(one, "judgeUsd") or 0.0 for one in self.trials):
+            parts.append(f"judges {money(judges)}")
+        return ", ".join(parts)
+
+    @property
+    def cases(self) -> list[dict[str, Json]]:
+        """Passes and trials of each seen case."""
+        found: dict[str, list[bool]] = {}
+        for one in self.trials:
+            if one.get("outcome") != "void" and not one.get("held"):
+                found.setdefault(text(one, "case"), []).append(one.get("outcome") == "pass")
+        return [{"case": name, "passes": sum(each), "trials": len(each)} for name, each in found.items()]
+
+    @property
+    def not_taken(self) -> str:
+        """Why the text of this round was not taken in place of the best one; empty: it was, or nobody asked."""
+        if self.decided is None or self.decided.get("accepted"):
+            return ""
+        by = text(self.decided, "by")
+        case = text(self.decided, "case")
+        return f"{_AGAINST.get(by, by)}{f': `{case}`' if case else ''}"
 
     @property
     def failures(self) -> list[Event]:
@@ -123,6 +180,9 @@ class Round:
             "refused": self.refused,
             "planned": self.planned,
             "planProblem": self.problem,
+            "trials": self.trials_told or None,
+            "cases": self.cases or None,
+            "notTaken": self.not_taken or None,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -241,6 +301,20 @@ def _take(one: Round, event: Event) -> None:
             one.doing = None if kind == "edit_acknowledged" else one.doing
         case "loop_continued":
             one.doing = None
+        case _:
+            _take_trial(one, kind, event)
+
+
+def _take_trial(one: Round, kind: str, event: Event) -> None:
+    match kind:
+        case "trial_finished":
+            one.trials.append(event)
+        case "evidence":
+            one.evidence = event
+        case "candidate_decided":
+            one.decided = event
+        case "holdout_looked":
+            one.held = event
         case _:
             pass
 

@@ -76,8 +76,18 @@ class ChangeView(TypedDict):
 
 
 @closed
+class CaseScore(TypedDict):
+    """How often a case passed in the trials of a round."""
+
+    case: str
+    passes: int
+    trials: int
+
+
+@closed
 class RoundView(TypedDict):
-    """What an enhance loop made of one round; `row` is the row of it."""
+    """What an enhance loop made of one round; `row` is the row of it. Where its text was tried on cases, `trials` is
+    what that came to, and `notTaken` why it was refused."""
 
     number: int
     row: str
@@ -98,6 +108,9 @@ class RoundView(TypedDict):
     refused: NotRequired[str]
     planned: bool
     planProblem: NotRequired[str]
+    trials: NotRequired[str]
+    cases: NotRequired[list[CaseScore]]
+    notTaken: NotRequired[str]
 
 
 @closed

@@ -84,6 +84,9 @@ def _entry(one: Round) -> dict[str, Json]:
         "rationale": one.rationale,
         "unfixable": one.unfixable,
         "diff": one.diff,
+        "trials": one.trials_told or None,
+        "cases": one.cases or None,
+        "notTaken": one.not_taken or None,
         "label": "fixation-risk" if one.fixation else "ok",
         "planId": proposal.get("planId"),
         "plannerUsd": one.planner_usd,
@@ -148,6 +151,7 @@ def _round(entry: Mapping[str, Json]) -> str:
     cost = f" · {money(usd)}" if isinstance(usd, int | float) else ""
     risk = f" · {ENDINGS['fixation'].short}" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
+    lines += _trials(entry)
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
     if entry.get("unfixable"):
         lines += ["### Cannot be mended by editing", *_bullets(entry["unfixable"], _unfixable), ""]
@@ -162,6 +166,17 @@ def _round(entry: Mapping[str, Json]) -> str:
     if entry["diff"]:
         lines += [fenced(str(entry["diff"]).rstrip("\n"), "diff"), ""]
     return "\n".join(lines)
+
+
+def _trials(entry: Mapping[str, Json]) -> list[str]:
+    """What the trials of a round came to, and the score of each case."""
+    if not entry.get("trials"):
+        return []
+    told = [escaped(str(entry["trials"])) + "."]
+    if entry.get("notTaken"):
+        told.append(f"Not taken: {escaped(str(entry['notTaken']))}.")
+    scores = [f"{code(str(one['case']))}: {one['passes']} of {one['trials']}" for one in entry.get("cases") or ()]
+    return ["### Trials", "", " ".join(told), "", *(f"* {one}" for one in scores), ""]
 
 
 def _why(entry: Mapping[str, Json]) -> list[str]:

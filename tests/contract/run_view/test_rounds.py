@@ -116,3 +116,22 @@ def test_loops_of_a_round_are_those_of_the_file_until_the_next_one_begins() -> N
     assert (list(view.own_loops), view.results) == (["polish"], {"draft": "x"})
     again = view_of(*facts, {"kind": "round_started", **common(2)})
     assert (again.own_loops, again.results) == ({}, {})
+
+
+def trial(case: str, outcome: str, **more: Any) -> Event:
+    return {"kind": "trial_finished", **common(1), "case": case, "outcome": outcome, "usd": 0.02, **more}
+
+
+def test_trials_are_told_by_round_and_case() -> None:
+    trials = [trial("sea", "pass"), trial("sea", "fail"), trial("hills", "pass"), trial("town", "void")]
+    held = [trial("night", "pass", held=True), {"kind": "holdout_looked", **common(1), "passed": 1, "of": 1}]
+    evidence = {"kind": "evidence", **common(1), "trials": 3, "passes": 2, "e": 0.55, "wanted": 10.0}
+    decided = {"kind": "candidate_decided", **common(1), "accepted": False, "by": "regression", "case": "sea",
+               "bestRound": 1, "bestPasses": 3, "bestTrials": 7}  # fmt: skip
+    found = first(*FAILED[:3], *trials, *held, evidence, decided)
+    told = "2 of 3 trials passed (3 of 7 in round 1), e 0.55 of 10, held out 1 of 1, runs $0.10"
+    assert (found["trials"], found["notTaken"]) == (told, "a case fails that passed before: `sea`")
+    scores = [{"case": "sea", "passes": 1, "trials": 2}, {"case": "hills", "passes": 1, "trials": 1}]
+    assert found["cases"] == scores
+    assert first(*FAILED[:3], *trials)["doing"] == "trying it on cases"
+    assert "trials" not in first(*FAILED)

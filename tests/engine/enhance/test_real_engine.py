@@ -130,6 +130,90 @@ async def test_a_skill_that_a_plan_adds_is_told_in_the_next_round(project: Engin
     assert '"skills": ["tone"]' in planner.prompt
 
 
+CASES_FILE = """\
+tests:
+  - {name: sea, vars: {input: the sea}}
+  - {name: hills, vars: {input: "file://hills.txt"}, assert: [{name: fresh, type: contains, value: air, hint: no air}]}
+  - {name: town, vars: {input: the town}, holdout: true}
+  - {name: later, vars: {input: soon}, skip: not yet}
+"""
+CHECKS_FILE = "assert: [{name: whole, type: starts-with, on: step.publish, value: Published}]\n"
+
+
+def with_cases(project: EngineProject, checks: str = CHECKS_FILE, cases: str = CASES_FILE) -> None:
+    (project.root / "report.cases.yaml").write_text(cases)
+    (project.root / "report.checks.yaml").write_text(checks)
+    (project.root / "hills.txt").write_text("the hills")
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {minPassRate: 0.5}\n")
+    kind = "Published: fresh air of"
+    project.models.script |= {
+        "review": ["good"],
+        "publish": [lambda request: kind if "kindly" in request.prompt else "Published: dust"],
+        "planner": [plan_of(instructions("publish", "Publish {{review}} kindly"))],
+    }
+
+
+async def test_cases_beside_a_workflow_are_what_a_plan_is_tried_on(project: EngineProject) -> None:
+    with_cases(project)
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "enhance": {"start": True, "headless": True}}
+    started = await engine.start(argument)
+    assert any("Up to 60 real runs on 2 cases and 1 held out, for at most $5.00" in one for one in started["warnings"])
+    state = await until(engine, started["runId"], ended)
+    assert state["reason"] == "converged", state
+    assert "kindly" in project.file.read_text()
+    told = await engine.enhance("timeline", started["runId"])
+    first, last = told["rounds"]
+    assert {one["case"]: one["passes"] for one in first["cases"]} == {"sea": first["cases"][0]["trials"], "hills": 0}
+    assert last["trials"].startswith("6 of 6 trials passed (")
+    assert "held out 2 of 2" in last["trials"]
+    assert "### Trials" in told["markdown"]
+    asked = [one.prompt for one in project.models.requests if one.place.endswith("/draft")]
+    assert {"Write about the sea", "Write about the hills", "Write about the town"} == set(asked)
+    [planner] = [one for one in project.models.requests if one.purpose == "planner"]
+    assert "no air" in planner.prompt
+    assert "is not in the output" not in planner.prompt
+    assert "the town" not in planner.prompt
+
+
+@pytest.mark.parametrize(
+    ("checks", "cases", "why"),
+    [
+        ("assert: [{type: nonsense}]\n", CASES_FILE, "report.checks.yaml"),
+        (CHECKS_FILE, "tests: [{name: a, vars: {input: x}, holdout: true}]\n", "no case is left"),
+        ("assert: [{type: command, value: [make]}]\n", CASES_FILE, "do not judge"),
+        (CHECKS_FILE, "tests: [{name: a, vars: {input: 'file://gone.txt'}}]\n", "gone.txt"),
+    ],
+)
+async def test_cases_that_cannot_be_used_stop_the_start(
+    project: EngineProject, checks: str, cases: str, why: str
+) -> None:
+    with_cases(project, checks, cases)
+    engine = await project.open()
+    refused = await project.start(engine, headless=True)
+    assert not refused["ok"]
+    assert why in refused["message"]
+    plain = await engine.start({"root": str(project.root), "path": str(project.file), "input": "tea"})
+    assert plain["ok"], "a plain run has nothing to do with them"
+    await until(engine, plain["runId"], ended)
+
+
+async def test_trials_do_not_count_where_the_cases_were_changed_meanwhile(project: EngineProject) -> None:
+    with_cases(project)
+    cases = project.root / "report.cases.yaml"
+
+    def meddles(request: Any) -> str:
+        cases.write_text(CASES_FILE.replace("air", "dust"))
+        return "good"
+
+    project.models.script["review"] = [meddles]
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert (state["reason"], project.file.read_text()) == ("void", THREE)
+    assert "were changed" in state["because"]
+
+
 async def test_EB_064_another_plan_is_not_meant(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, editor=True))["runId"]

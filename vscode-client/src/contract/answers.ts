@@ -8,6 +8,13 @@ export interface CallBounds {
   max: number | null;
 }
 
+/** How often a case passed in the trials of a round. */
+export interface CaseScore {
+  case: string;
+  passes: number;
+  trials: number;
+}
+
 export interface ChangeView {
   op: string;
   target: string;
@@ -137,7 +144,7 @@ export interface Prompt {
   system?: string;
 }
 
-/** What an enhance loop made of one round; `row` is the row of it. */
+/** What an enhance loop made of one round; `row` is the row of it. Where its text was tried on cases, `trials` is what that came to, and `notTaken` why it was refused. */
 export interface RoundView {
   number: number;
   row: string;
@@ -158,6 +165,9 @@ export interface RoundView {
   refused?: string;
   planned: boolean;
   planProblem?: string;
+  trials?: string;
+  cases?: CaseScore[];
+  notTaken?: string;
 }
 
 /** A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the beginning of an output of `length` characters; `first` and `last` number its facts. */

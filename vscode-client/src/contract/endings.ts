@@ -20,6 +20,8 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   unfixable: { kind: "limit", short: "editing the file cannot fix it" },
   planner_error: { kind: "limit", short: "the planner gave no usable answer" },
   apply_rejected: { kind: "limit", short: "the change was not applied" },
+  improved: { kind: "limit", short: "improved, not converged" },
+  void: { kind: "limit", short: "its trials do not count" },
   no_items: { kind: "limit", short: "no items" },
   error: { kind: "failure", short: "failed" },
   rejected: { kind: "failure", short: "rejected" },

@@ -109,6 +109,13 @@ export interface Totals {
   not_run?: number;
 }
 
+/** What one declared check said of a trial. */
+export interface TrialCheck {
+  name: string;
+  verdict: "pass" | "fail" | "error";
+  reason?: string;
+}
+
 export interface UnfixableFailure {
   failure: string;
   reason: string;
@@ -163,6 +170,23 @@ export interface CancelledFact extends FactBase {
   cause?: "user" | "teardown" | "shutdown";
   totalIterations?: number;
   lastOutput?: string;
+}
+
+/** Whether the text of the round is taken in place of the best so far (`best_round`), and what decided it. */
+export interface CandidateDecidedFact extends FactBase {
+  kind: "candidate_decided";
+  round: number;
+  maxRounds?: number;
+  spentUsd?: number;
+  capUsd?: number;
+  accepted: boolean;
+  by: "first" | "probability" | "screen" | "regression" | "cost" | "holdout" | "unfinished";
+  passes: number;
+  trials: number;
+  bestRound?: number;
+  bestPasses?: number;
+  bestTrials?: number;
+  case?: string;
 }
 
 /** A declared check was decided (`NAME.checks.yaml`); `on` is what it looked at. `error`: nobody could say. `score` is from 0 to 1. */
@@ -238,6 +262,20 @@ export interface EditSentFact extends FactBase {
   question?: string;
 }
 
+/** What the trials of the round's text say: `e` of the `wanted` against a rate of `minPassRate` or less. */
+export interface EvidenceFact extends FactBase {
+  kind: "evidence";
+  round: number;
+  maxRounds?: number;
+  spentUsd?: number;
+  capUsd?: number;
+  trials: number;
+  passes: number;
+  e: number;
+  wanted: number;
+  cases?: Record<string, unknown[]>;
+}
+
 /** `cause` is where it came from (a place); `reason` one of the failing or blocking reasons. */
 export interface FailedFact extends FactBase {
   kind: "failed";
@@ -255,6 +293,17 @@ export interface FeedbackFact extends FactBase {
   text: string;
   negative?: boolean;
   step?: string;
+}
+
+/** The text of the round was tried on the cases that no plan has seen. */
+export interface HoldoutLookedFact extends FactBase {
+  kind: "holdout_looked";
+  round: number;
+  maxRounds?: number;
+  spentUsd?: number;
+  capUsd?: number;
+  passed: number;
+  of: number;
 }
 
 /** The run stands, and goes on only when a person says so, or as soon as it can be written down again. */
@@ -609,6 +658,23 @@ export interface ToolCalledFact extends FactBase {
   duration?: number;
 }
 
+/** One run of the round's text on one case. `void`: it says nothing about the text (no provider, no judge). `held`: the planner hears nothing of it. `run` is the place below which its steps lie. */
+export interface TrialFinishedFact extends FactBase {
+  kind: "trial_finished";
+  round: number;
+  maxRounds?: number;
+  spentUsd?: number;
+  capUsd?: number;
+  case: string;
+  outcome: "pass" | "fail" | "void";
+  held?: boolean;
+  failed?: string[];
+  checks?: TrialCheck[];
+  usd?: number;
+  judgeUsd?: number;
+  run?: string;
+}
+
 /** The last `repeated` outputs said the same; `empty`: they said nothing. */
 export interface UnchangedOutputWarningFact extends FactBase {
   kind: "unchanged_output_warning";
@@ -624,4 +690,4 @@ export interface WarnedFact extends FactBase {
   message: string;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | FailedFact | FeedbackFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | UnchangedOutputWarningFact | WarnedFact;
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact;
