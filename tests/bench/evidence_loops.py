@@ -1,7 +1,7 @@
 """Hundreds of enhance loops over noisy workflows, in the real engine with scripted models: how often is it wrong?
 
-`python -m tests.bench.evidence_loops [loops]` prints how they end. "converged" is wrong where the text passes six trials
-of ten and no plan helps: at most three loops of a hundred may say it.
+`python -m tests.bench.evidence_loops [loops]` prints how they end. "converged" is wrong where the text passes six
+trials of ten and no plan helps: at most three loops of a hundred may say it.
 """
 
 from __future__ import annotations

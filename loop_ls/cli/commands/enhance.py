@@ -152,6 +152,9 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
                 print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
+        for told_of in (entry.get("trials"), entry.get("notTaken") and f"not taken: {entry['notTaken']}"):
+            if told_of:
+                print(shown(f"    {told_of}"), file=sys.stderr)
         if why := entry.get("planned") or entry.get("gaveUp"):
             print(shown(f"    {why}"), file=sys.stderr)
     print(f"All of it: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)

@@ -54,3 +54,43 @@ def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(al
     assert [
         part for part in [*parts, "+    run: Review {{draft}} kindly", "## Round 2: converged"] if part not in told
     ] == []
+
+
+def test_a_failing_check_is_not_passed_over_whatever_the_planner_proposes(alone: Place) -> None:
+    checked = BROKEN.replace(
+        "  - name: publish", "  - {name: check, run: 'Look at {{draft}}: PASS or FAIL?'}\n  - name: publish"
+    )
+    file = alone.write("report.yaml", checked)
+    passes_over = '{"op": "set_on_failure", "target": "check", "on_failure": "continue"}'
+    answers = ANSWERS.replace(
+        '{"op": "set_instructions", "target": "review", "run": "Review {{draft}} kindly", "reason": "a tone"}',
+        passes_over,
+    ).replace("  - say: fine", "  - when: {step: check}\n    say: {fail: bad_answer}\n  - say: fine")
+    alone.write("report.answers.yaml", answers)
+    done = alone.call("enhance", "report.yaml", "--input", "tea")
+    assert done.returncode != 0
+    assert "converged" not in done.stderr
+    assert file.read_text() == checked
+    [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
+    told = alone.call("enhance", "--timeline", run_id).stdout
+    assert "`set_on_failure` `check`: " in told
+    assert "(hides_failure)" in told.replace("\\", "")
+
+
+CASES = """\
+tests:
+  - {name: sea, vars: {input: the sea}}
+  - {name: hills, vars: {input: the hills}}
+"""
+
+
+def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: Place) -> None:
+    file = alone.write("report.yaml", BROKEN)
+    alone.write("report.answers.yaml", ANSWERS)
+    alone.write("report.cases.yaml", CASES)
+    alone.write(".loop-ls.yaml", "enhance: {minPassRate: 0.5}\n")
+    done = alone.call("enhance", "report.yaml")
+    assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
+    assert "Up to 60 real runs on 2 cases and 0 held out" in done.stderr
+    assert "6 of 6 trials passed" in done.stderr
+    assert file.read_text() == MENDED

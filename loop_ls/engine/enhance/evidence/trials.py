@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal, Protocol
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.core.ports import Fact, Models, Recorder
 from loop_ls.engine.enhance.report import round_record
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier, has_converged, independent
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -141,35 +142,48 @@ class Trials:
                 outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, models)
             except RoundBudget:
                 ended = True
+
+        async def work() -> Json:  # inside of a call all facts of the run are in the record
+            return await self._judged(turn, text, case, place, outcome, ended, before)
+
+        return await self.recorder.call(key, work, lambda known: [self._told(turn, case, place, known)])
+
+    async def _judged(
+        self, turn: Turn, text: str, case: TrialCase, place: Place, outcome: Outcome, ended: bool, before: Decimal
+    ) -> Json:
         facts = await self.facts()
         observed = self._observed(turn, text, case, place, facts, outcome)
         checked = () if ended else await self.checks.checked(case, place, facts, outcome)
         run_usd = float(Ledger.of(facts, self.knobs).rounds - before)
         spent = Ledger.of(await self.facts() if checked else facts, self.knobs)
         observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
-        verdict = "void" if ended else _outcome(observed, checked, self.knobs)
+        return {
+            "observed": round_record.written(observed),
+            "outcome": "void" if ended else _outcome(observed, checked, self.knobs),
+            "usd": run_usd,
+            "judge_usd": float(spent.rounds - before) - run_usd,
+            "spent": float(spent.spent),
+            "checks": [{"name": one.name, "verdict": one.verdict, "reason": one.reason} for one in checked],
+            "ended": ended,
+        }
+
+    def _told(self, turn: Turn, case: TrialCase, place: Place, known: Json) -> Fact:
+        observed = round_record.read(known["observed"])
         told = TrialFinished(
             round=turn.number,
             max_rounds=self.knobs.max_rounds,
-            spent_usd=float(spent.spent),
+            spent_usd=known["spent"],
             cap_usd=self.knobs.budget_cap_usd,
             case=case.name,
-            outcome=verdict,
+            outcome=known["outcome"],
             held=case.held,
             failed=[f"{one.step}: {one.kind}" for one in observed.failures],
-            checks=[TrialCheck(name=one.name, verdict=one.verdict, reason=one.reason) for one in checked],
-            usd=run_usd,
-            judge_usd=float(spent.rounds - before) - run_usd,
+            checks=[TrialCheck.model_validate(one) for one in known["checks"]],
+            usd=known["usd"],
+            judge_usd=known["judge_usd"],
             run=place.key,
         )
-        answer = {
-            "observed": round_record.written(observed),
-            "outcome": verdict,
-            "usd": run_usd,
-            "ended": ended,
-        }
-        await self.recorder.record(key, [told.fact(turn.place)], answer=answer)
-        return answer
+        return told.fact(turn.place)
 
     def _observed(
         self, turn: Turn, text: str, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
