@@ -139,6 +139,8 @@ async def start(engine: EngineClient, request: Answer, manner: Manner) -> JsonOb
                 given = _ask_inputs([str(name) for name in answer["names"]])
                 request = _with_inputs(request, given)
             case _:
+                for told in answer.get("warnings") or ():
+                    print(shown(f"! {told}"), file=sys.stderr)
                 return answer
 
 

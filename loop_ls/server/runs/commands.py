@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsprotocol import types as lsp
+
 from loop_ls.contract.run_view.parts import number, part, text
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.run_findings import run_findings
@@ -120,6 +122,8 @@ class Runs:
             answer = self.questions.noted(await asyncio.wait_for(client.start({**request, **proof}), LIMIT))
         except Exception as error:
             return refusal(error)
+        for told in answer.get("warnings") or ():
+            self._client.show(lsp.MessageType.Warning, str(told))
         if answer.get("ok"):
             self._context.tasks.start(watch.track(link, str(answer["runId"]), opened=opened), "new run")
         return answer

@@ -91,6 +91,6 @@ def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: Place)
     alone.write(".loop-ls.yaml", "enhance: {minPassRate: 0.5}\n")
     done = alone.call("enhance", "report.yaml")
     assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
-    assert "Up to 60 real runs on 2 cases and 0 held out" in done.stderr
+    assert "! Up to 60 real runs on 2 cases and 0 held out, for at most $5.00." in done.stderr
     assert "6 of 6 trials passed" in done.stderr
     assert file.read_text() == MENDED

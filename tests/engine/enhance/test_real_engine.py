@@ -251,6 +251,16 @@ async def test_the_file_is_changed_where_nobody_has_it_open(project: EngineProje
     assert project.file.read_text() == KIND
 
 
+async def test_a_setting_lets_the_engine_write_the_file_of_a_loop_that_no_editor_has_open(
+    project: EngineProject,
+) -> None:
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {applyWhenHeadless: true}\n")
+    engine = await project.open()
+    run_id = (await project.start(engine))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
+    assert project.file.read_text() == KIND
+
+
 async def test_EB_006_a_file_with_errors_is_refused(project: EngineProject) -> None:
     project.file.write_text(THREE.replace("needs: [draft]", "needs: [drift]"))
     engine = await project.open()
