@@ -24,6 +24,7 @@ from loop_ls.contract.facts.enhance import (
     Totals,
 )
 from loop_ls.contract.facts.kinds import BudgetWarning, Judged, Warned
+from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Fact, Recorder, Stopped
@@ -40,7 +41,7 @@ from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import feedback_in, observe
 from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
-from loop_ls.engine.enhance.rounds import EnhanceMemory
+from loop_ls.engine.enhance.rounds import EnhanceMemory, run_places
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.formats.settings.enhance import Knobs
@@ -132,7 +133,16 @@ class EnhanceJudge:
         return await self.recorder.call(turn.place.part("report"), work, lambda seen: self.report_facts(turn, seen))
 
     def _observed(self, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
-        recall, place = self.recorder.recall, turn.place
+        """The first run that is not clean, else the last one: all of them have to be."""
+        observed = Observed(turn.number)
+        for place in run_places(turn, self.knobs.confirm_runs):
+            observed = self._observed_at(place, turn, output, facts)
+            if not has_converged(observed, self.knobs.convergence_mode):
+                break
+        return observed
+
+    def _observed_at(self, place: Place, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
+        recall = self.recorder.recall
         document = Document.open("file:///round.yaml", self.course.texts[turn.number])
         truncated = bool(recall(place.part("truncated")))
         observed = observe(

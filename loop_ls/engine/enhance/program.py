@@ -131,6 +131,7 @@ class _Loop:
             self.ledger,
             self.common,
             self.knobs.unknown_price_usd_per_call,
+            self.knobs.confirm_runs,
         )
         limits = Limits(max_iterations=self.knobs.max_rounds)
         if self.cases:

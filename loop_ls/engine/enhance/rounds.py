@@ -13,6 +13,7 @@ from decimal import Decimal
 from loop_ls.contract.amounts import money
 from loop_ls.contract.facts.enhance import RoundNumbers, RoundStarted
 from loop_ls.contract.facts.kinds import Warned
+from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import (
@@ -150,9 +151,14 @@ class _RoundBill:
             await self._bill.again()
 
 
+def run_places(turn: Turn, runs: int) -> list[Place]:
+    """Where the runs of a round lie: the first one at the round itself, as ever."""
+    return [turn.place, *(turn.place.element(f"run-{number}") for number in range(2, runs + 1))]
+
+
 @dataclass
 class RoundBody:
-    """`ledger` gives what is spent at this moment, from the facts."""
+    """`ledger` gives what is spent at this moment, from the facts. `runs`: how often the workflow has to be clean."""
 
     plan: Plan
     course: EnhanceMemory
@@ -162,6 +168,7 @@ class RoundBody:
     ledger: Callable[[], Awaitable[Ledger]]
     common: Callable[[int, Decimal], RoundNumbers]
     unknown_price: float
+    runs: int = 1
 
     async def run(self, turn: Turn) -> str:
         text, number = self.course.text, turn.number
@@ -170,17 +177,21 @@ class RoundBody:
         started = RoundStarted(**self.common(number, ledger.spent), text_sha256=text_hash(text))
         await self.recorder.record(turn.place.part("round"), [started.fact(turn.place)], answer=text)
         plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
-        try:
-            outcome = await self.run_workflow(plan, turn, self.recorder, BudgetedModels(self.models, ledger))
-        except RoundBudget:
-            await self.recorder.record(turn.place.part("truncated"), answer=True)
-            return ""
-        if ledger.unpriced:
-            await self._say_unpriced()
-        if outcome.failure is not None:
-            error = {"code": outcome.failure.code, "message": outcome.failure.message}
-            await self.recorder.record(turn.place.part("error"), answer={**error, "reason": outcome.reason})
-        return outcome.output
+        models, output = BudgetedModels(self.models, ledger), ""
+        for place in run_places(turn, self.runs):
+            try:
+                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, models)
+            except RoundBudget:
+                await self.recorder.record(place.part("truncated"), answer=True)
+                return output
+            if ledger.unpriced:
+                await self._say_unpriced()
+            output = outcome.output
+            if outcome.failure is not None:
+                error = {"code": outcome.failure.code, "message": outcome.failure.message}
+                await self.recorder.record(place.part("error"), answer={**error, "reason": outcome.reason})
+                break
+        return output
 
     async def _say_unpriced(self) -> None:
         """Once in a loop."""

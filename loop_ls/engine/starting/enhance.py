@@ -16,7 +16,7 @@ from typing import Any
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, read_plan
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.runners.resolve import is_agent, program_of
@@ -109,7 +109,7 @@ class EnhancePreparer:
         self._workflow.ask_planner(planner.target, plan, models)
 
 
-def _wanted(request: StartRequest, section: Any, key: str) -> tuple[bool, list[str]]:
+def _wanted(request: StartRequest, section: Json, key: str) -> tuple[bool, list[str]]:
     """Whether a start is one of an enhance loop, and what is said where its switch does not count."""
     wanted = request.enhance.get("start")
     if wanted is not None:
@@ -121,7 +121,7 @@ def _wanted(request: StartRequest, section: Any, key: str) -> tuple[bool, list[s
     return False, [f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."]
 
 
-def _with_case(request: StartRequest, evidence: Mapping[str, Any] | None) -> StartRequest:
+def _with_case(request: StartRequest, evidence: Mapping[str, Json] | None) -> StartRequest:
     """Where the cases give the input, the first of them stands for what the start does not say."""
     if evidence is None or request.input is not None or request.parameters:
         return request
@@ -174,7 +174,7 @@ def _as_loop(
     settings: Knobs,
     planner: Planner,
     section: Any,
-    evidence: Mapping[str, Any] | None,
+    evidence: Mapping[str, Json] | None,
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from loop_ls.engine.context.workspace_files import FILE, ProjectFiles
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.ports import Failure, Json
 from loop_ls.engine.enhance.evidence.declared import NOT_IN_TRIALS
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
@@ -18,7 +18,6 @@ from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.formats.workflow.refusals import Refusal
 
-Json = Any
 T = TypeVar("T")
 
 

@@ -122,7 +122,8 @@ class Runs:
             answer = self.questions.noted(await asyncio.wait_for(client.start({**request, **proof}), LIMIT))
         except Exception as error:
             return refusal(error)
-        for told in answer.get("warnings") or ():
+        warnings = answer.get("warnings")
+        for told in warnings if isinstance(warnings, list) else ():
             self._client.show(lsp.MessageType.Warning, str(told))
         if answer.get("ok"):
             self._context.tasks.start(watch.track(link, str(answer["runId"]), opened=opened), "new run")

@@ -185,3 +185,16 @@ async def test_EB_023_the_first_round_is_a_plain_run() -> None:
     await loop.run()
     plain = await run({"report": THREE.partition("version: 1.0.0\n")[2]}, input="tea")
     assert [one.prompt for one in loop.models.requests] == [one.prompt for one in plain.models.requests]
+
+
+async def test_without_cases_a_workflow_is_run_as_often_as_it_has_to_be_clean() -> None:
+    loop = Loop(
+        script={"review": ["good", "good", failing("bad_answer"), "good"]},
+        knobs={"confirmRuns": 3},
+        planner=[plan_of(instructions("review", "Review {{draft}} kindly"))],
+    )
+    outcome = await loop.run()
+    assert (outcome.reason, outcome.iterations) == ("converged", 2)
+    assert len(loop.prompts("draft")) == 6
+    assert loop.kinds(1) == {"review": "bad_output", "publish": "upstream_failed"}
+    assert loop.reports[1]["failures"] == []

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 from loop_ls.contract.facts.enhance import CandidateDecided, Evidence, HoldoutLooked, RoundStarted
 from loop_ls.engine.core.loop_driver import Turn, Verdict
-from loop_ls.engine.core.ports import Recorder
+from loop_ls.engine.core.ports import Json, Recorder
 from loop_ls.engine.enhance.evidence.statistics import lower_bound
 from loop_ls.engine.enhance.evidence.tally import (
     Against,
@@ -36,7 +36,6 @@ from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.hash import text_hash
 
-Json = Any
 #: How often a loop looks at the held-out cases: each look tells something of them.
 LOOKS = 2
 

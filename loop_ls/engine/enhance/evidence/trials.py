@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Fact, Models, Recorder
+from loop_ls.engine.core.ports import Fact, Json, Models, Recorder
 from loop_ls.engine.enhance.report import round_record
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier, has_converged, independent
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -25,7 +25,6 @@ from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 
-Json = Any
 #: How often a void trial is made again.
 AGAIN = 2
 
