@@ -14,7 +14,7 @@ from typing import Any
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.text.json_value import JsonObject
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def catalogue(root: Path, data: Path | None = None) -> Callable[[], Awaitable[list[JsonObject]]]:

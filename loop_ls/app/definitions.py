@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from loop_ls.features.runs.runnables import runnables
 from loop_ls.formats import registry
@@ -25,7 +24,7 @@ from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.text.json_value import JsonObject
 
-Json = dict[str, Any]
+Json = JsonObject
 
 
 def definitions(workspace: Workspace, root: str) -> list[Json]:
@@ -83,7 +82,8 @@ def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
         case registry.ASSISTANT:
             yield from _assistants(document)
         case format_:
-            yield from ({"format": format_, "name": one.name} for one in runnables(document))
+            for one in runnables(document):
+                yield {"format": format_, "name": one.name}
 
 
 def _workflow(workspace: Workspace, document: Document) -> JsonObject:

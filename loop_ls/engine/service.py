@@ -40,11 +40,12 @@ from loop_ls.contract.answers import (
     Verdicts,
 )
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
 from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
-from loop_ls.engine.core.ports import Fact, Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.core.start_request import read_request
@@ -171,7 +172,7 @@ class Engine:
 
     def _stands(self, run_id: str, why: JournalRefused | None) -> None:
         """Told without a number: the journal has no room for it."""
-        body = {} if why is None else {"foundIn": "running", "reason": why.code, "message": why.message}
+        body: JsonObject = {} if why is None else {"foundIn": "running", "reason": why.code, "message": why.message}
         kind = "resumed" if why is None else "interrupted"
         self.feed.publish([Event(run_id, 0, self._clock(), kind, body)])
 
@@ -374,7 +375,7 @@ class Engine:
                 raise Refused("bad_argument", "This engine judges no conditions.")
             judging = await self._preparer.judging(request, loop, self._models)
             mask = await self.journal.read(self._mask_of, judging.plan)
-            return cast("Verdicts", mask.value(await tried(judging, outputs, argument.get("times", 1))))
+            return mask.value(await tried(judging, outputs, argument.get("times", 1)))
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()
         except Failure as failure:

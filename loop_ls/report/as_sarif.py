@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 from urllib.parse import quote
 
 from loop_ls import __version__
@@ -29,7 +28,7 @@ _LEVELS = {
     Severity.HINT: "note",
 }
 
-Json = dict[str, Any]
+Json = JsonObject
 
 
 def as_sarif(checked: Checked) -> str:

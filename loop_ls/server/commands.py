@@ -14,14 +14,13 @@ from lsprotocol import types as lsp
 
 from loop_ls.contract import validation
 from loop_ls.contract.operations import COMMANDS, Command
-from loop_ls.contract.run_view.parts import text
 from loop_ls.server.command_answers import refused, sentence
 from loop_ls.server.runs import dry_run_commands as before
 from loop_ls.server.runs import enhance_commands as enhance
 from loop_ls.server.runs import fork_replay_commands as again
 from loop_ls.server.runs.assistant_setup import assistant_setup
 from loop_ls.server.runs.commands import Runs
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -98,7 +97,7 @@ async def _answer(context: Context, name: str, given: object) -> JsonObject:
     try:
         if function := FUNCTIONS.get(name):
             return await function(context, argument)
-        return await _passed_on(context, command, text(argument, "runId"))
+        return await _passed_on(context, command, text_field(argument, "runId"))
     except Exception as error:
         logger.exception(
             "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}

@@ -12,14 +12,26 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import asdict
-from typing import Literal
+from typing import Literal, cast
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Allowance, Approval, Bill, Decision, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.ports import (
+    Allowance,
+    Approval,
+    Bill,
+    Decision,
+    Failure,
+    ModelFailure,
+    Recordable,
+    Recorded,
+    Stopped,
+)
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import plain
 from loop_ls.engine.runs.journal_recorder import discarded, given_up, replayed, written
+from loop_ls.text.json_value import Json
 
 
 class MemoryRecorder:
@@ -28,7 +40,7 @@ class MemoryRecorder:
 
     def __init__(self, run_id: str = "run-1") -> None:
         self.run_id = run_id
-        self.entries: dict[str, dict[str, Json]] = {}
+        self.entries: dict[str, Recorded] = {}
         self.facts: list[Fact] = []
         self.worked: list[str] = []
         self.texts: list[tuple[str, dict[str, Json]]] = []
@@ -69,41 +81,41 @@ class MemoryRecorder:
         if key not in self.entries:
             await self.gate()
             self._begin(key, [asked.fact(place)])
-            decided = await self._decisions.ask(key)
+            decided = asdict(Approval.of_fact(await self._decisions.ask(key)))
             resolved = ApprovalResolved(loop_id=asked.loop_id, **decided)
             self._write(key, {"value": decided}, [resolved.fact(place)])
         await self.gate()
-        return Approval(**replayed(self.entries[key]))
+        return Approval.of_fact(replayed(self.entries[key]))
 
     def tell(self, answer: Json) -> None:
         """What the outside answers to the oldest open question, or to the next one where none is open."""
         self._told.tell(answer)
 
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         if key not in self.entries:
             await self.gate()
             self._begin(key, asked)
             try:
                 async with asyncio.timeout(seconds):
-                    told = await self._told.ask(key)
+                    told = cast("Recordable", await self._told.ask(key))
             except TimeoutError:
                 told = late
             self._write(key, {"value": told})
             await self.gate()
-        return replayed(self.entries[key])
+        return cast("Recordable", self.recall(key))
 
-    def recall(self, key: str) -> Json:
+    def recall(self, key: str) -> object:
         return self.entries[key].get("value") if key in self.entries else None
 
     async def call(
         self,
         key: str,
-        work: Callable[[], Awaitable[Json]],
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        work: Callable[[], Awaitable[Recordable]],
+        facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
-    ) -> Json:
+    ) -> Recordable:
         if key in self.entries:
-            return replayed(self.entries[key])
+            return cast("Recordable", replayed(self.entries[key]))
         await self.gate()
         self._begin(key, before)
         self.worked.append(key)
@@ -120,12 +132,13 @@ class MemoryRecorder:
         try:
             follows = tuple(facts(value))
         finally:
-            self._write(key, {"value": value}, discarded(follows) if self.control.stopping else follows)
+            entry: Recorded = {"value": value}
+            self._write(key, entry, discarded(follows) if self.control.stopping else follows)
         if self.control.stopping:
             raise Stopped
         return value
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self._write(key, {"value": answer}, facts)
 
     def changed(self) -> dict[str, Json]:
@@ -154,7 +167,7 @@ class MemoryRecorder:
 
     async def now(self, key: str) -> float:
         self._write(key, {"value": self.clock()})
-        return float(self.recall(key))
+        return cast("float", self.recall(key))
 
     async def sleep(self, key: str, seconds: float) -> None:
         left = await self.now(key) + seconds - self.clock()
@@ -176,7 +189,7 @@ class MemoryRecorder:
             self._begun.add(key)
             self.facts += _plain(facts)
 
-    def _write(self, key: str, entry: dict[str, Json], facts: Iterable[Fact] = ()) -> None:
+    def _write(self, key: str, entry: Recorded, facts: Iterable[Fact] = ()) -> None:
         """The first entry of a key stays."""
         if key not in self.entries:
             self.entries[key] = plain(entry)
@@ -203,7 +216,7 @@ class _Answers:
         else:
             self._open.append(key)
         try:
-            return await self._control.decided(key)
+            return cast("Json", await self._control.decided(key))
         finally:
             if key in self._open:
                 self._open.remove(key)

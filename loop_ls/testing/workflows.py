@@ -55,7 +55,7 @@ class Ran:
 
     @property
     def warnings(self) -> list[str]:
-        return [body["message"] for body in self.recorder.of("warning")]
+        return [str(body["message"]) for body in self.recorder.of("warning")]
 
     def completed(self, step: str) -> JsonObject:
         """The one `step_completed` fact of an element."""

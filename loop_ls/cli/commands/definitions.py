@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         return refuse(f"--root {args.root} is no folder")
     own = definitions(discover(root, named=()).workspace, root)
     data = data_folder(root, data_dir_of(None, Path(root)))
-    found = own + built_in(data, {one["name"] for one in own if one["format"] == ROLE_LOOP})
+    found = own + built_in(data, {str(one["name"]) for one in own if one["format"] == ROLE_LOOP})
     if args.json:
         print_json({"ok": True, "definitions": found})
         return CLEAN

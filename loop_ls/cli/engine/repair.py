@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
@@ -75,7 +76,7 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
     return _say(args, {**answer, **more}, lines)
 
 
-def _say(args: argparse.Namespace, answer: dict[str, object], lines: list[str], status: int = 0) -> int:
+def _say(args: argparse.Namespace, answer: Mapping[str, object], lines: list[str], status: int = 0) -> int:
     print(json.dumps(answer, ensure_ascii=False) if args.json else "\n".join(lines))
     return status
 

@@ -6,9 +6,10 @@ its own schema (`enhance/failure-report/1`), in which planners get it, too.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from loop_ls.contract.facts.payload import Fact, Location, Payload, WireModel
 from loop_ls.text.json_value import Json
@@ -21,6 +22,8 @@ class ReportModel(BaseModel):
 
 
 class Totals(ReportModel):
+    """How many steps of a round ended how. `fallback` are completed ones, counted there too."""
+
     steps: int = 0
     completed: int = 0
     failed: int = 0
@@ -45,13 +48,21 @@ class ReportVerifier(ReportModel):
     reason: str = ""
 
 
+class UsedIterations(TypedDict):
+    """How many were used of how many, and why the loop ended."""
+
+    used: int
+    max: int | None
+    exit_reason: str | None
+
+
 class ReportFailure(ReportModel):
     """One failed step, loop or execution of a round. `weight` is its `class`: hard, soft, transient, permanent."""
 
     id: str
     step: str
     kind: str
-    weight: str = Field(alias="class")
+    weight: str = Field(validation_alias="class", serialization_alias="class")
     target: str = "step"
     range: dict[str, Json] | None = None
     fixable: bool = True
@@ -64,7 +75,7 @@ class ReportFailure(ReportModel):
     feedback: list[str] = []
     skip_reason: str | None = None
     fallback: dict[str, Json] | None = None
-    iterations: dict[str, Json] | None = None
+    iterations: UsedIterations | None = None
     upstream: list[str] = []
     duration_ms: int = 0
     cost_usd: float = 0.0
@@ -78,7 +89,7 @@ class UnfixableFailure(ReportModel):
 class FailureReport(ReportModel):
     """What a round was like, with evidence."""
 
-    schema_: str = Field("enhance/failure-report/1", alias="schema")
+    schema_: str = Field(default="enhance/failure-report/1", validation_alias="schema", serialization_alias="schema")
     loop_id: str = ""
     run_id: str = ""
     round: int = 0
@@ -103,7 +114,7 @@ class FailedStepLine(WireModel):
     id: str = ""
     step: str
     kind: str
-    weight: str = Field("hard", alias="class")
+    weight: str = Field(default="hard", validation_alias="class", serialization_alias="class")
     range: dict[str, Json] | None = None
     message: str = ""
 
@@ -114,6 +125,23 @@ class Change(WireModel):
     op: str
     target: str = ""
     reason: str = ""
+
+
+class Choice(TypedDict):
+    """What a person chose: the next round with what was proposed (`continue`), with the workflow as it is (`skip`), or
+    none. `text` is what the document holds now; `late`: nobody chose in time."""
+
+    choice: Literal["continue", "skip", "stop"]
+    text: NotRequired[str]
+    late: NotRequired[bool]
+
+
+class EditAnswer(TypedDict):
+    """What became of an edit. `text` is what the document holds now."""
+
+    outcome: Literal["applied", "refused", "stale", "no_change_seen", "client_gone"]
+    text: NotRequired[str]
+    failureReason: NotRequired[str]
 
 
 class RoundNumbers(TypedDict):
@@ -215,7 +243,7 @@ class OpsProposed(RoundFact):
     plan_id: str
     ops: list[dict[str, Json]] = []
     rationale: str = ""
-    unfixable: list[dict[str, str]] = []
+    unfixable: list[UnfixableFailure] = []
     diff: str = ""
 
 
@@ -239,7 +267,7 @@ class EditAcknowledged(RoundFact):
     plan_id: str
     text_sha256: str = ""
     question: str | None = None
-    answer: dict[str, Json] | None = None
+    answer: EditAnswer | None = None
 
 
 class EditRefused(RoundFact):
@@ -249,7 +277,7 @@ class EditRefused(RoundFact):
     failure_reason: str = ""
     text_sha256: str | None = None
     question: str | None = None
-    answer: dict[str, Json] | None = None
+    answer: EditAnswer | None = None
 
 
 class LoopPaused(RoundFact):
@@ -268,7 +296,7 @@ class LoopContinued(RoundFact):
 
     kind = "loop_continued"
     question: str
-    answer: dict[str, Json]
+    answer: Choice
     with_edits: bool
     reason: str | None = None
     plan_id: str | None = None

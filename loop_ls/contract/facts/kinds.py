@@ -61,7 +61,7 @@ class Completed(Payload):
     last_output: str = ""
     mode: str | None = None
     rounds_used: int | None = None
-    unfixable: list[dict[str, str]] | None = None
+    unfixable: list[enhance.UnfixableFailure] | None = None
     best_round: int | None = None
     last_successful_round: int | None = None
 

@@ -11,23 +11,9 @@ from itertools import takewhile
 from urllib.parse import unquote
 
 from loop_ls.contract.endings import ENDINGS
-from loop_ls.contract.run_view.parts import (
-    Event,
-    Loop,
-    Node,
-    Retry,
-    Row,
-    Stage,
-    Status,
-    Verdict,
-    amount,
-    message_of,
-    moment,
-    number,
-    text,
-)
+from loop_ls.contract.run_view.parts import Event, Loop, Node, Retry, Row, Stage, Status, Verdict, message_of, moment
 from loop_ls.contract.run_view.rounds import Rounds
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, float_field, int_field, text_field
 
 #: Of a text this much is kept where nobody needs all of it.
 SHOWN = 600
@@ -102,8 +88,8 @@ class RunView:
         kind = event.get("kind")
         if not isinstance(kind, str) or kind == "text":
             return
-        self.seq = number(event, "seq") or self.seq + 1
-        place = text(event, "place")
+        self.seq = int_field(event, "seq") or self.seq + 1
+        place = text_field(event, "place")
         if kind in _LOOP_FACTS:
             self._of_loop(kind, event, place)
         else:
@@ -116,7 +102,7 @@ class RunView:
     def _read(self, kind: str, event: Event, place: str) -> None:
         match kind:
             case "run_started":
-                self.started, self.format = event, text(event, "format")
+                self.started, self.format = event, text_field(event, "format")
             case "recovered":
                 self.recovered = True
             case "round_started" if self.format == "enhance":
@@ -145,19 +131,19 @@ class RunView:
     # -- loops -------------------------------------------------------------------------------------
 
     def _of_loop(self, kind: str, event: Event, place: str) -> None:
-        name, depth = text(event, "loop"), number(event, "depth") or 0
+        name, depth = text_field(event, "loop"), int_field(event, "depth") or 0
         key = place.partition(":")[0]
         loop = self._loop(key.rpartition("/")[0] or name, name, depth) if name else None
         row = self._begin(event, place, loop) if kind == "iteration_started" else self.row_of(place)
         if loop is not None:
-            loop.iteration = max(loop.iteration, number(event, "iteration") or 0)
-            loop.max = number(event, "maxIterations") or loop.max
+            loop.iteration = max(loop.iteration, int_field(event, "iteration") or 0)
+            loop.max = int_field(event, "maxIterations") or loop.max
         if row is not None and kind != "iteration_started":
             self._note(kind, event, row)
         if loop is None:
             return
         if kind == "iteration" and self._is_own(depth):
-            self.results[name] = self._cut(text(event, "output"))
+            self.results[name] = self._cut(text_field(event, "output"))
         elif kind in ("judged", "iteration_failed"):
             loop.verdicts.append(self._verdict(kind, event, row, loop))
 
@@ -179,10 +165,10 @@ class RunView:
     def _begin(self, event: Event, place: str, loop: Loop | None) -> Row:
         home = place.rpartition("/")[0]
         heading = None if loop is None else loop.heading
-        row = self._row("iteration", place, text(event, "loop") or unquote(home.rpartition("/")[2]), event)
+        row = self._row("iteration", place, text_field(event, "loop") or unquote(home.rpartition("/")[2]), event)
         row.parent = heading or self.row_of(home)
-        row.number, row.attempt = number(event, "iteration") or 0, number(event, "attempt") or 1
-        row.max, row.item = number(event, "maxIterations"), text(event, "item") or None
+        row.number, row.attempt = int_field(event, "iteration") or 0, int_field(event, "attempt") or 1
+        row.max, row.item = int_field(event, "maxIterations"), text_field(event, "item") or None
         if loop is not None:
             loop.rows.append(row)
         if heading is not None:
@@ -195,27 +181,27 @@ class RunView:
         row.ended_at, row.retry = moment(event), None
         match kind:
             case "iteration":
-                row.status, row.output, row.error = "completed", self._cut(text(event, "output")), None
+                row.status, row.output, row.error = "completed", self._cut(text_field(event, "output")), None
                 row.length = _length(event)
             case "iteration_failed":
                 error = event.get("error")
                 row.status, row.error = "failed", error if isinstance(error, dict) else {"message": message_of(error)}
             case _:
                 row.status = "completed" if row.status in ("running", "waiting") else row.status
-                row.verdict, row.local = text(event, "verdict") or "unclear", _flag(event, "local")
-                row.answer, row.criterion = self._text(event, "answer"), text(event, "criterion")
+                row.verdict, row.local = text_field(event, "verdict") or "unclear", _flag(event, "local")
+                row.answer, row.criterion = self._text(event, "answer"), text_field(event, "criterion")
                 row.condition, row.interpolated = self._text(event, "condition"), self._text(event, "interpolated")
                 if (heading := row.parent) is not None and heading.kind == "loop":
                     heading.verdict = row.verdict
                     self._touch(heading)
 
     def _verdict(self, kind: str, event: Event, row: Row | None, loop: Loop) -> Verdict:
-        of = number(event, "iteration") or loop.iteration
+        of = int_field(event, "iteration") or loop.iteration
         if kind == "iteration_failed":
             return Verdict(of, "failed", "", message_of(event.get("error")))
-        judged = self.rows.get(text(event, "outputRef"))
+        judged = self.rows.get(text_field(event, "outputRef"))
         output = (judged.output if judged is not None else None) or ""
-        verdict, answer = text(event, "verdict") or "unclear", self._cut(text(event, "answer"))
+        verdict, answer = text_field(event, "verdict") or "unclear", self._cut(text_field(event, "answer"))
         return Verdict(of, verdict, output, answer, event.get("local") is True)
 
     # -- steps -------------------------------------------------------------------------------------
@@ -231,8 +217,8 @@ class RunView:
         row = self.row_of(place.rpartition("/")[0])
         if is_loop and not skipped:
             self._heading(event, place, row)
-        name, mode = text(event, "step") or text(event, "stage"), text(event, "mode") or None
-        stage = Stage(place, name, mode, text(event, "role") or None, status, moment(event), more=_more(event))
+        name, mode = text_field(event, "step") or text_field(event, "stage"), text_field(event, "mode") or None
+        stage = Stage(place, name, mode, text_field(event, "role") or None, status, moment(event), more=_more(event))
         if row is None:
             self.outside.append(stage)
             if not is_loop or skipped:
@@ -245,10 +231,10 @@ class RunView:
         return stage
 
     def _heading(self, event: Event, place: str, around: Row | None) -> None:
-        name, limit = text(event, "step"), number(event, "maxIterations")
+        name, limit = text_field(event, "step"), int_field(event, "maxIterations")
         row = self._row("loop", f"{place}#loop", name, event)
         row.parent, row.condition, row.max = around, self._text(event, "condition"), limit
-        loop = self._loop(place or name, name, number(event, "depth") or 0)
+        loop = self._loop(place or name, name, int_field(event, "depth") or 0)
         if loop is not None:
             loop.heading, loop.max = row, limit
 
@@ -260,32 +246,32 @@ class RunView:
         error, at = event.get("error"), moment(event)
         stage.status, stage.ended_at, stage.retry = status, at, None
         stage.error = error if isinstance(error, dict) else None
-        stage.reason, stage.artifact = text(event, "reason") or None, text(event, "artifact") or None
-        stage.total_iterations, stage.length = number(event, "totalIterations"), _length(event)
+        stage.reason, stage.artifact = text_field(event, "reason") or None, text_field(event, "artifact") or None
+        stage.total_iterations, stage.length = int_field(event, "totalIterations"), _length(event)
         row = stage.row
         is_step = row is not None and row.kind == "step"
         if "output" in event and (self.keep is None or row is None or is_step):
-            stage.output = self._cut(text(event, "output"))
+            stage.output = self._cut(text_field(event, "output"))
         if row is not None and is_step and row.id == place:
             row.status, row.ended_at, row.error, row.retry = status, at, stage.error, None
             row.output, row.length = stage.output, stage.length
-        if kind == "step_completed" and self._is_own(number(event, "depth") or 0):
-            self.results[stage.name] = self._cut(text(event, "output"))
+        if kind == "step_completed" and self._is_own(int_field(event, "depth") or 0):
+            self.results[stage.name] = self._cut(text_field(event, "output"))
         path = self._path(place)
         self._node(path, status, known.note if (known := self.nodes.get(path)) else None)
 
     def _loop_ends(self, event: Event, place: str, failed: bool) -> None:
         if (row := self.rows.get(f"{place}#loop")) is not None:
             row.status, row.ended_at = "failed" if failed else "completed", moment(event)
-            row.reason = text(event, "reason")
+            row.reason = text_field(event, "reason")
             self._touch(row)
         if event.get("mode") != "loop":
             return
-        name = text(event, "step")
-        loop = self._loop(place or name, name, number(event, "depth") or 0)
+        name = text_field(event, "step")
+        loop = self._loop(place or name, name, int_field(event, "depth") or 0)
         if loop is not None:
-            loop.status, loop.reason = "failed" if failed else "completed", text(event, "reason") or None
-            loop.iteration = number(event, "totalIterations") or loop.iteration
+            loop.status, loop.reason = "failed" if failed else "completed", text_field(event, "reason") or None
+            loop.iteration = int_field(event, "totalIterations") or loop.iteration
             if failed:
                 error = event.get("error")
                 loop.reason, loop.error = loop.reason or "error", error if isinstance(error, dict) else None
@@ -296,7 +282,7 @@ class RunView:
         """Money and tokens of the row and of all around it. What another run paid is not this one's."""
         if event.get("copied") is True:
             return
-        usd, tokens = amount(event, "usd"), event.get("tokens")
+        usd, tokens = float_field(event, "usd"), event.get("tokens")
         tokens = tokens if isinstance(tokens, dict) else {}
         total = sum(each for each in tokens.values() if isinstance(each, int))
         self.calls, self.tokens = self.calls + 1, self.tokens + total
@@ -317,7 +303,7 @@ class RunView:
 
     def _waits(self, event: Event, place: str) -> None:
         because = message_of(event.get("because"))
-        retry = Retry(number(event, "attempt"), amount(event, "delay") or 0.0, because)
+        retry = Retry(int_field(event, "attempt"), float_field(event, "delay") or 0.0, because)
         if (stage := self._stage_at(place)) is not None:
             stage.retry = retry
         if (row := self.row_of(place)) is not None:
@@ -353,7 +339,7 @@ class RunView:
     # -- keeping -----------------------------------------------------------------------------------
 
     def _row(self, kind: str, id: str, name: str, event: Event) -> Row:
-        row = Row(id, kind, name, moment(event), self.seq, self.seq, number(event, "depth") or 0)  # type: ignore[arg-type]
+        row = Row(id, kind, name, moment(event), self.seq, self.seq, int_field(event, "depth") or 0)  # type: ignore[arg-type]
         row.more = _source(event)
         self.rows[id] = row
         self._touch(row)
@@ -423,8 +409,8 @@ def _flag(event: Event, name: str) -> bool | None:
 def _length(event: Event) -> int:
     """How long an output is, also where the fact holds only its beginning."""
     lengths = event.get("lengths")
-    known = number(lengths, "output") if isinstance(lengths, dict) else None
-    return len(text(event, "output")) if known is None else known
+    known = int_field(lengths, "output") if isinstance(lengths, dict) else None
+    return len(text_field(event, "output")) if known is None else known
 
 
 def _source(event: Event) -> dict[str, Json]:
@@ -441,9 +427,9 @@ def _more(event: Event) -> dict[str, Json]:
 def _warning(kind: str, event: Event) -> str:
     match kind:
         case "unchanged_output_warning":
-            repeated = number(event, "repeated") or 2
+            repeated = int_field(event, "repeated") or 2
             return "The output is empty." if event.get("empty") else f"The last {repeated} outputs are the same."
         case "loop_fixation_warning":
             return f"{ENDINGS['fixation'].short.capitalize()}."
         case _:
-            return text(event, "message")
+            return text_field(event, "message")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from loop_ls.contract.amounts import money
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, int_field, text_field
 
 Event = JsonObject
 Status = Literal["running", "waiting", "completed", "failed", "cancelled", "skipped"]
@@ -88,8 +88,8 @@ class Tokens:
     output: int = 0
 
     def add(self, tokens: Event) -> None:
-        self.input += number(tokens, "input") or 0
-        self.output += number(tokens, "output") or 0
+        self.input += int_field(tokens, "input") or 0
+        self.output += int_field(tokens, "output") or 0
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class Node(NamedTuple):
 
 def message_of(error: Json) -> str:
     if isinstance(error, dict):
-        return text(error, "message")
+        return text_field(error, "message")
     return error if isinstance(error, str) else ""
 
 
@@ -212,26 +212,11 @@ def excerpt(said: str | None, length: int = 0, most: int = 200) -> str:
     return f"{line[: most - 1]}…"
 
 
-def text(event: Event, key: str) -> str:
-    value = event.get(key)
-    return value if isinstance(value, str) else ""
-
-
 def part(event: Event, key: str) -> Event:
     """The object under a name; an empty one where there is none."""
     value = event.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def number(event: Event, key: str) -> int | None:
-    value = event.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def amount(event: Event, key: str) -> float | None:
-    value = event.get(key)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def moment(event: Event) -> str | None:
-    return text(event, "at") or None
+    return text_field(event, "at") or None

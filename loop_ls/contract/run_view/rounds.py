@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from loop_ls.contract.amounts import count, money
-from loop_ls.contract.run_view.parts import Event, amount, moment, number, text
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.contract.run_view.parts import Event, moment
+from loop_ls.text.json_value import Json, JsonObject, float_field, int_field, text_field
 
 T = TypeVar("T")
 
@@ -79,16 +79,16 @@ class Round:
         passed = sum(one.get("outcome") == "pass" for one in counted)
         decided, evidence, held = self.decided or {}, self.evidence or {}, self.held
         before = ""
-        if (best := number(decided, "bestRound")) is not None:
-            before = f" ({number(decided, 'bestPasses')} of {number(decided, 'bestTrials')} in round {best})"
+        if (best := int_field(decided, "bestRound")) is not None:
+            before = f" ({int_field(decided, 'bestPasses')} of {int_field(decided, 'bestTrials')} in round {best})"
         parts = [f"{passed} of {count(len(counted), 'trial')} passed{before}"]
         if evidence:
-            parts.append(f"e {amount(evidence, 'e') or 0.0:g} of {amount(evidence, 'wanted') or 0.0:g}")
+            parts.append(f"e {float_field(evidence, 'e') or 0.0:g} of {float_field(evidence, 'wanted') or 0.0:g}")
         if held is not None:
-            parts.append(f"held out {number(held, 'passed')} of {number(held, 'of')}")
-        if runs := sum(amount(one, "usd") or 0.0 for one in self.trials):
+            parts.append(f"held out {int_field(held, 'passed')} of {int_field(held, 'of')}")
+        if runs := sum(float_field(one, "usd") or 0.0 for one in self.trials):
             parts.append(f"runs {money(runs)}")
-        if judges := sum(amount(one, "judgeUsd") or 0.0 for one in self.trials):
+        if judges := sum(float_field(one, "judgeUsd") or 0.0 for one in self.trials):
             parts.append(f"judges {money(judges)}")
         return ", ".join(parts)
 
@@ -98,7 +98,7 @@ class Round:
         found: dict[str, list[bool]] = {}
         for one in self.trials:
             if one.get("outcome") != "void" and not one.get("held"):
-                found.setdefault(text(one, "case"), []).append(one.get("outcome") == "pass")
+                found.setdefault(text_field(one, "case"), []).append(one.get("outcome") == "pass")
         return [{"case": name, "passes": sum(each), "trials": len(each)} for name, each in found.items()]
 
     @property
@@ -106,8 +106,8 @@ class Round:
         """Why the text of this round was not taken in place of the best one; empty: it was, or nobody asked."""
         if self.decided is None or self.decided.get("accepted"):
             return ""
-        by = text(self.decided, "by")
-        case = text(self.decided, "case")
+        by = text_field(self.decided, "by")
+        case = text_field(self.decided, "case")
         return f"{_AGAINST.get(by, by)}{f': `{case}`' if case else ''}"
 
     @property
@@ -130,11 +130,11 @@ class Round:
 
     @property
     def rationale(self) -> str:
-        return text(self.proposal or {}, "rationale") or text(self.said or {}, "rationale")
+        return text_field(self.proposal or {}, "rationale") or text_field(self.said or {}, "rationale")
 
     @property
     def gave_up(self) -> str:
-        return text(self.said or {}, "giveUp")
+        return text_field(self.said or {}, "giveUp")
 
     @property
     def unfixable(self) -> list[Event]:
@@ -148,13 +148,13 @@ class Round:
 
     @property
     def diff(self) -> str:
-        return text(self.sent or {}, "diff") or text(self.proposal or {}, "diff")
+        return text_field(self.sent or {}, "diff") or text_field(self.proposal or {}, "diff")
 
     @property
     def refused(self) -> str | None:
         if self.answer is None or self.answer.get("kind") != "edit_refused":
             return None
-        return text(self.answer, "failureReason") or "the editor refused the edit"
+        return text_field(self.answer, "failureReason") or "the editor refused the edit"
 
     def wire(self) -> Event:
         found: JsonObject = {
@@ -162,19 +162,19 @@ class Round:
             "row": self.row,
             "status": self.status,
             "doing": self.doing,
-            "failed": [{name: text(one, name) for name in ("step", "kind", "message")} for one in self.failures],
+            "failed": [{name: text_field(one, name) for name in ("step", "kind", "message")} for one in self.failures],
             "proposed": [change(one) for one in self.proposed],
             "rejected": [
-                {**change(one), "reason": text(one, "message"), "code": text(one, "reasonCode")}
+                {**change(one), "reason": text_field(one, "message"), "code": text_field(one, "reasonCode")}
                 for one in self.rejected
             ],
             "applied": [change(one) for one in self.applied],
             "rationale": self.rationale,
             "diff": self.diff,
-            "usd": amount(self.cost, "round_usd"),
-            "cumulativeUsd": amount(self.cost, "cumulative_usd"),
-            "cost": money(amount(self.cost, "round_usd")) or None,
-            "cumulativeCost": money(amount(self.cost, "cumulative_usd")) or None,
+            "usd": float_field(self.cost, "round_usd"),
+            "cumulativeUsd": float_field(self.cost, "cumulative_usd"),
+            "cost": money(float_field(self.cost, "round_usd")) or None,
+            "cumulativeCost": money(float_field(self.cost, "cumulative_usd")) or None,
             "fixation": self.fixation,
             "reported": self.report is not None,
             "refused": self.refused,
@@ -214,16 +214,16 @@ class Rounds:
     def take(self, event: Event, seq: int) -> None:
         """Facts come in order."""
         self._phase(event)
-        self.number = _or(number(event, "round"), self.number)
-        self.most = _or(number(event, "maxRounds"), self.most)
-        self.spent = _or(amount(event, "spentUsd"), self.spent)
-        self.cap = _or(amount(event, "capUsd"), self.cap)
-        if asked := text(event, "question"):
+        self.number = _or(int_field(event, "round"), self.number)
+        self.most = _or(int_field(event, "maxRounds"), self.most)
+        self.spent = _or(float_field(event, "spentUsd"), self.spent)
+        self.cap = _or(float_field(event, "capUsd"), self.cap)
+        if asked := text_field(event, "question"):
             self.question = asked
         self._note(event)
-        if (of := number(event, "round")) is not None:
+        if (of := int_field(event, "round")) is not None:
             if (known := self.by_number.get(of)) is None:
-                known = self.by_number[of] = Round(of, text(event, "place").partition(":")[0], seq)
+                known = self.by_number[of] = Round(of, text_field(event, "place").partition(":")[0], seq)
             known.last = seq
             _take(known, event)
         elif event.get("kind") in ("completed", "failed", "cancelled"):
@@ -264,7 +264,7 @@ class Rounds:
             case "loop_continued" if not event.get("withEdits"):
                 self.changes = []
             case "completed":
-                self.reason, self.because = text(event, "reason"), text(event, "because") or None
+                self.reason, self.because = text_field(event, "reason"), text_field(event, "because") or None
             case _:
                 pass
 
@@ -285,8 +285,8 @@ def _take(one: Round, event: Event) -> None:
             one.planned = True
         case "planner_finished" | "planner_failed":
             one.planned = True
-            one.planner_usd = (one.planner_usd or 0.0) + (amount(event, "plannerUsd") or 0.0)
-            one.problem = text(event, "message") if kind == "planner_failed" else one.problem
+            one.planner_usd = (one.planner_usd or 0.0) + (float_field(event, "plannerUsd") or 0.0)
+            one.problem = text_field(event, "message") if kind == "planner_failed" else one.problem
             one.said = event if kind == "planner_finished" else one.said
         case "op_rejected":
             refused = {name: event.get(name) for name in ("op", "target", "reasonCode", "message")}
@@ -323,12 +323,16 @@ def rounds_of(events: Iterable[Event]) -> Rounds:
     """The rounds after these facts of one loop, in order."""
     found = Rounds()
     for event in events:
-        found.take(event, number(event, "seq") or 0)
+        found.take(event, int_field(event, "seq") or 0)
     return found
 
 
 def change(one: Event) -> dict[str, str]:
-    return {"op": text(one, "op"), "target": text(one, "target") or text(one, "name"), "reason": text(one, "reason")}
+    return {
+        "op": text_field(one, "op"),
+        "target": text_field(one, "target") or text_field(one, "name"),
+        "reason": text_field(one, "reason"),
+    }
 
 
 def listed(value: Json) -> list[Event]:

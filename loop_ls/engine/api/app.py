@@ -8,7 +8,6 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -38,7 +37,7 @@ log = logging.getLogger(__name__)
 Catalogue = Callable[[], Awaitable[list[JsonObject]]]
 
 
-async def nothing() -> list[dict[str, Any]]:
+async def nothing() -> list[JsonObject]:
     return []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from loop_ls import __version__
 from loop_ls.contract.operations import Operation
@@ -11,7 +10,7 @@ from loop_ls.engine.api.route import Route
 from loop_ls.engine.api.schemas import components, parameters, ref
 from loop_ls.text.json_value import JsonObject
 
-Json = dict[str, Any]
+Json = JsonObject
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

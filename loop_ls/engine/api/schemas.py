@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
@@ -17,9 +16,9 @@ from loop_ls.contract.operations import OPERATIONS
 from loop_ls.contract.validation import answer_type, request_type
 from loop_ls.engine.api.answers import STATUS
 from loop_ls.engine.core.users import ROLES
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
-Schema = dict[str, Any]
+Schema = JsonObject
 
 _REF = "#/components/schemas/{model}"
 #: Types that the document knows by another name than their class.
@@ -35,7 +34,7 @@ def ref(name: str) -> JsonObject:
 @cache
 def components() -> dict[str, Schema]:
     """All schemas of the document by their names."""
-    types: dict[str, TypeAdapter[Any]] = {name: answer_type(name) for name in _ALONE}
+    types: dict[str, TypeAdapter[object]] = {name: answer_type(name) for name in _ALONE}
     for one in OPERATIONS.values():
         if one.answer != "str":
             types |= {name: answer_type(name) for name in (one.answer, *(name for _, name in one.otherwise))}
@@ -46,8 +45,11 @@ def components() -> dict[str, Schema]:
         ref_template=_REF,
         schema_generator=_WithoutDefaults,
     )
-    made = {_SHOWN.get(name, name): _renamed(schema) for name, schema in found["$defs"].items()}
-    made["Error"] = {**made["Error"], "properties": {**made["Error"]["properties"], "code": {"enum": sorted(STATUS)}}}
+    made = {_SHOWN.get(name, name): dict(as_object(_renamed(schema))) for name, schema in found["$defs"].items()}
+    made["Error"] = {
+        **made["Error"],
+        "properties": {**as_object(made["Error"]["properties"]), "code": {"enum": sorted(STATUS)}},
+    }
     return {**made, "Role": {"enum": list(ROLES)}}
 
 
@@ -79,7 +81,7 @@ class _WithoutDefaults(GenerateJsonSchema):
         return False
 
 
-def _renamed(value: Any) -> Any:
+def _renamed(value: Json) -> Json:
     """The schema with references to the names that the document has."""
     match value:
         case dict():

@@ -7,7 +7,7 @@ assistant, whoever started it and from where.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import cast
 
 from loop_ls.contract.answers import Approved, Controlled, NewRun, Refusal
 from loop_ls.contract.run_state import RunStateView
@@ -19,7 +19,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.text.json_value import Json, JsonObject
 
-Answer = dict[str, Any]
+Answer = JsonObject
 #: So many runs are looked through for the last one of an assistant.
 LOOK_BACK = 200
 

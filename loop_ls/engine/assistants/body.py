@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from loop_ls.contract.facts.kinds import Retrying, Warned
 from loop_ls.engine.assistants.errors import classified
@@ -15,11 +15,11 @@ from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
 from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
-from loop_ls.engine.core.ports import Failure, Json, ModelFailure, Recorder
+from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 #: Kinds of failures that may pass by themselves.
 RETRYABLE = frozenset({"STREAM_ERROR", "API_ERROR", "TIMEOUT_ERROR", "APPROVAL_TIMEOUT", "RESOURCE_ERROR"})
@@ -46,7 +46,7 @@ class AgentBody:
     folder: str
     log: ProgressLog
     recorder: Recorder
-    provider: Mapping[str, Any]
+    provider: Mapping[str, Json]
     limits: Limits = Limits()
     recorded: Callable[[str], Json] | None = None
 
@@ -146,5 +146,5 @@ class AgentBody:
 def spent(recorder: Recorder, place: Place, iterations: int) -> float:
     """Dollars of the first so many iterations, as far as their agents said."""
     turns = (place.turn(place.key, number) for number in range(1, iterations + 1))
-    answers = (recorder.recall(turn.part("ask")) or {} for turn in turns)
-    return sum(float(answer.get("usd") or 0.0) for answer in answers)
+    answers = (cast("Mapping[str, float | None] | None", recorder.recall(turn.part("ask"))) for turn in turns)
+    return sum((answer and answer["usd"]) or 0.0 for answer in answers)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.views import REJECTED, cause_of, reason_of
 from loop_ls.engine.events import RunState
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
-Answer = dict[str, Any]
+Answer = JsonObject
 
 
 @dataclass(slots=True)
@@ -56,16 +55,16 @@ class EventMapper:
     def hear(self, fact: Answer) -> Iterator[LoopEvent]:
         """`fact` as it travels. Ends with `("stopped", {})` for a run that was stopped or torn down."""
         if fact["kind"] == "run_started" and fact.get("format") == "assistant":
-            run = LoopRun(fact["runId"], agent_of(fact.get("target")), str(fact.get("name")), fact.get("user"))
-            self.runs[fact["runId"]] = run
+            id_, user = text_field(fact, "runId"), text_field(fact, "user") or None
+            run = self.runs[id_] = LoopRun(id_, agent_of(fact.get("target")), str(fact.get("name")), user)
             yield LoopEvent(run, "running", {})
             return
-        known = self.runs.get(fact["runId"])
+        known = self.runs.get(text_field(fact, "runId"))
         if known is None:
             return
         yield from (LoopEvent(known, *each) for each in _events(known, fact))
         if fact["kind"] in ("completed", "failed", "cancelled"):
-            del self.runs[fact["runId"]]
+            del self.runs[text_field(fact, "runId")]
 
 
 def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, JsonObject]]:
@@ -77,7 +76,7 @@ def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, JsonObject]]:
         case "progress":
             yield "progress", _of(fact, "iteration", "learning")
         case "manual_approval_required":
-            run.asked = fact.get("iteration")
+            run.asked = int_field(fact, "iteration")
             yield "manual_approval_required", _of(fact, "iteration", "output", "loopId")
         case "approval_resolved":
             run.asked = None
@@ -105,7 +104,7 @@ def _events(run: LoopRun, fact: Answer) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _failed(fact: Answer) -> Answer:
-    message = str((fact.get("error") or {}).get("message", ""))
+    message = str(as_object(fact.get("error")).get("message", ""))
     return {
         "iteration": fact.get("iteration", 0),
         "error": message,
@@ -118,5 +117,5 @@ def _of(fact: JsonObject, *names: str) -> JsonObject:
     return {name: fact.get(name) for name in names}
 
 
-def agent_of(target: Any) -> str:
-    return str((target or {}).get("name") or "")
+def agent_of(target: object) -> str:
+    return str(as_object(target).get("name") or "")

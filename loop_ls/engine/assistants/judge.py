@@ -10,20 +10,29 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, TypedDict, cast
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, Judged, ManualApprovalRequired, Progress, Warned
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import spent
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
-from loop_ls.engine.core.ports import Approval, Json, Recorder
+from loop_ls.engine.core.ports import Approval, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
-from loop_ls.engine.judges.test_command import Command, words_of
+from loop_ls.engine.judges.test_command import Checked, Command, words_of
 from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
+from loop_ls.text.json_value import Json, JsonObject, from_fields
 
 Word = Literal["yes", "no", "unclear", "error"]
+
+
+class PatternVerdict(TypedDict):
+    """What a pattern found, in the record."""
+
+    verdict: Word
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,8 @@ class AssistantJudge:
 
     async def _pattern(self, turn: Turn, written: str, output: str) -> Verdict:
         key = turn.place.part("judge")
-        known = self.recorder.recall(key) if self.recorded is None else self.recorded(key)
+        recall = self.recorded or self.recorder.recall
+        known = cast("PatternVerdict | None", recall(key))
         if known is None:
             found = await Pattern(written, self.pattern_limit).judge(output)
             known = {"verdict": found.verdict, "answer": found.answer}
@@ -98,22 +108,19 @@ class AssistantJudge:
         words = words_of(criteria.value) if criteria.argv is None else criteria.argv
         command = Command(words, self._folder(criteria), criteria.timeout_seconds, self.environ)
 
-        async def checked() -> Json:
+        async def checked() -> JsonObject:
             return asdict(await command.run())
 
+        def judged(answer: Mapping[str, object]) -> list[Fact]:
+            found = from_fields(Checked, answer)
+            verdict: Word = "yes" if found.passed else "no"
+            return [self._judged(turn, TEST_PASS, " ".join(words), verdict, found.told).fact(turn.place)]
+
         with self.recorder.undivided():  # a pause waits for the next iteration
-            answer = await self.recorder.call(
-                turn.place.part("judge"),
-                checked,
-                lambda answer: [
-                    self._judged(
-                        turn, TEST_PASS, " ".join(words), "yes" if answer["passed"] else "no", answer["told"]
-                    ).fact(turn.place)
-                ],
-            )
-        if criteria.include_output and not answer["passed"]:
-            self.log.check = str(answer["output"])
-        return _verdict("yes" if answer["passed"] else "no", answer["told"])
+            found = from_fields(Checked, await self.recorder.call(turn.place.part("judge"), checked, judged))
+        if criteria.include_output and not found.passed:
+            self.log.check = found.output
+        return _verdict("yes" if found.passed else "no", found.told)
 
     def _folder(self, criteria: Criteria) -> str:
         return self.folder if not criteria.cwd else f"{self.folder}/{criteria.cwd}"
@@ -122,7 +129,7 @@ class AssistantJudge:
 
     async def _person(self, turn: Turn, output: str) -> Verdict:
         key = turn.place.part("loop_id")
-        loop_id = self.recorder.recall(key)
+        loop_id = cast("str | None", self.recorder.recall(key))
         if loop_id is None:
             loop_id = str(uuid.uuid4())
             await self.recorder.record(key, answer=loop_id)

@@ -10,9 +10,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from loop_ls.contract.facts.kinds import Warned
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import AgentBody, Limits
 from loop_ls.engine.assistants.judge import AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
@@ -22,7 +22,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits as LoopLimits
 from loop_ls.engine.core.loop_driver import LoopParts, Outcome, drive
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.money.caps import in_time
 from loop_ls.engine.runners.resolve import runner_for
@@ -32,6 +32,7 @@ from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, REGEX
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.formats.common.regex_check import compiled
+from loop_ls.text.json_value import Json, as_object, int_field, text_field
 
 #: Variables of the original program that set the limits of a process; a setting of the provider wins.
 IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
@@ -50,7 +51,7 @@ class Start:
     unchanged: int | None = None
     usual: bool = False
     revise: bool = False
-    provider: Mapping[str, Any] = field(default_factory=dict)
+    provider: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class AssistantProgram:
         """Raises `Stopped` when a person stops the run."""
         try:
             start = start_of(plan)
-            providers = plan.settings.get("providers") or {}
+            providers = as_object(plan.settings.get("providers"))
             runner = runner_for(start.assistant.provider, providers, models, plan.mock, self._environ)
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
@@ -124,14 +125,14 @@ def start_of(plan: Plan) -> Start:
     return Start(
         assistant=found,
         message=plan.message or "",
-        most=min(wanted, (plan.settings.get("limits") or {}).get("maxIterations") or wanted),
+        most=min(wanted, int_field(as_object(plan.settings.get("limits")), "maxIterations") or wanted),
         root=plan.root,
         path=plan.path,
-        disk=plan.details.get("disk"),
-        unchanged=plan.limits.get("unchanged"),
+        disk=text_field(plan.details, "disk") or None,
+        unchanged=int_field(plan.limits, "unchanged"),
         usual="maxIterations" not in text,
         revise=revises(plan.settings),
-        provider=(plan.settings.get("providers") or {}).get(found.provider) or {},
+        provider=as_object(as_object(plan.settings.get("providers")).get(found.provider)),
     )
 
 
@@ -194,7 +195,7 @@ def is_bare_word(pattern: str) -> bool:
     return compiled(pattern).source is not None and bool(pattern) and pattern.isalnum()
 
 
-def limits_of(provider: Mapping[str, Any], environ: Mapping[str, str]) -> Limits:
+def limits_of(provider: Mapping[str, Json], environ: Mapping[str, str]) -> Limits:
     """Of each process: 5 minutes without a line, and no limit in all."""
     total = provider.get("timeoutSeconds")
     return Limits(

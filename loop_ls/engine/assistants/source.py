@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.index.disk.discovery import read_text
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, from_fields
 
 #: What an agent is told of the file besides its message; a run notes it where it changes.
 TOLD = ("persona", "model", "purpose")
@@ -80,19 +81,26 @@ def told_of(assistant: Assistant) -> JsonObject:
     return {name: getattr(assistant, name) for name in TOLD}
 
 
-def noted(known: Any) -> tuple[list[str], dict[str, Any] | None]:
-    """What an iteration noted of the file: the codes of what was said, and what its agent was told."""
-    bodies = known or []
-    told = next((body["told"] for body in bodies if "told" in body), None)
-    return [body["code"] for body in bodies if body.get("code")], told
+class Note(TypedDict, total=False):
+    """What an iteration notes of the file: the code of what is said, and what its agent is told."""
+
+    code: str
+    told: JsonObject
 
 
-def as_noted(assistant: Assistant, notes: Iterable[Any], recall: Callable[[str], object]) -> Assistant:
+def noted(known: object) -> tuple[list[str], JsonObject | None]:
+    """The codes of what was said, and what the agent was told."""
+    notes = cast("list[Note]", known or [])
+    told = next((note["told"] for note in notes if "told" in note), None)
+    return [note["code"] for note in notes if note.get("code")], told
+
+
+def as_noted(assistant: Assistant, notes: Iterable[str], recall: Callable[[str], object]) -> Assistant:
     """The assistant as an iteration had it. `notes`: where it and those before it noted, the latest first."""
     for key in notes:
         _, told = noted(recall(key))
         if told is not None:
-            return replace(assistant, **told)
+            return from_fields(partial(replace, assistant), told)
     return assistant
 
 

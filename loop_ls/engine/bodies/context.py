@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from loop_ls.engine.checks.run_checks import RunChecks
 from loop_ls.engine.context.scope import LoopValues, Scope
@@ -17,6 +16,7 @@ from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Workflow
+from loop_ls.text.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Context:
     max_iterations: int | None = None
     ceiling: int | None = None
     sessions: Sessions | None = None
-    rag: Mapping[str, Any] = field(default_factory=dict)
+    rag: Mapping[str, Json] = field(default_factory=dict)
     unchanged: int | None = None
     item: tuple[str, int] | None = None
     checks: RunChecks | None = None

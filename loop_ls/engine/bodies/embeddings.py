@@ -9,12 +9,13 @@ import asyncio
 import json
 from pathlib import PurePosixPath
 
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.bodies.chunks import Chunk, chunks
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import embedding_target
-from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure
+from loop_ls.engine.core.ports import EmbedRequest, Failure
 from loop_ls.engine.model_calls.embed import Embedded, embed
 from loop_ls.formats.workflow.model import Embeddings
 from loop_ls.text.json_value import JsonObject

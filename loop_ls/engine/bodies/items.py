@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple, NoReturn, cast
 
 from loop_ls.engine.core.ports import Failure
+from loop_ls.formats.workflow.model import Argument
+from loop_ls.text.json_value import as_object
 
 
 class Items(NamedTuple):
     """`doubt` is what may be wrong with the way the text was read."""
 
-    values: list[Any]
+    values: list[Argument]
     doubt: str = ""
 
 
@@ -23,21 +25,20 @@ def parse_items(text: str) -> Items:
     if bare.startswith("["):
         whole = _json(bare)
         if isinstance(whole, list):
-            return Items(whole)
+            return Items(cast("list[Argument]", whole))
     lines = [line.strip() for line in _lines(bare) if line.strip()]
     values = [_json(line) for line in lines]
     if _NOT_JSON not in values:
-        return Items(values)
+        return Items(cast("list[Argument]", values))
     doubt = "`items` looks like JSON on several lines; each line is an item" if bare[0] in "{[" else ""
-    return Items(lines, doubt)
+    return Items([*lines], doubt)
 
 
-def label(item: Any, index: int) -> str:
+def label(item: Argument, index: int) -> str:
     """How an item is called in the record: its `id`, `control_id` or `name`, else its number."""
-    if isinstance(item, dict):
-        for key in ("id", "control_id", "name"):
-            if isinstance(item.get(key), str | int):
-                return str(item[key])
+    for key in ("id", "control_id", "name"):
+        if isinstance(named := as_object(item).get(key), str | int):
+            return str(named)
     return f"ITEM-{index:03d}"
 
 
@@ -55,5 +56,5 @@ def _json(text: str) -> object:
         return _NOT_JSON
 
 
-def _refused(constant: str) -> Any:
+def _refused(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")

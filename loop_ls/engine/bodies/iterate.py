@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import PurePosixPath
-from typing import Any
+from typing import cast
 
 from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, Warned
 from loop_ls.engine.bodies.called import call_workflow
@@ -21,13 +21,13 @@ from loop_ls.engine.context.loop_variables import AfterIterate, DuringItem, join
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workspace_files import FILE
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Limits, error_of
+from loop_ls.engine.core.loop_driver import Limits, TryResult, error_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import pooled
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.workflow.loop_keys import LOOP
-from loop_ls.formats.workflow.model import Loop
-from loop_ls.text.json_value import Json
+from loop_ls.formats.workflow.model import Argument, Loop
+from loop_ls.text.json_value import JsonObject, from_fields
 
 DEFAULT_WORKERS = 3
 
@@ -63,20 +63,19 @@ def _only(frame: Frame, loop: Loop, count: int) -> int | None:
     return wanted[1] - 1
 
 
-async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Json]:
+async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[Argument]:
     """Read once: a replay sees the items that the run began with. Raises `Failure` whatever `on_failure` says."""
     rendered = interpolate(loop.items or "", scope)
     check_known(LOOP.keys["items"], loop.name, rendered.unknown)
     files, folder = frame.context.files, str(PurePosixPath(frame.place.file).parent)
 
-    async def read() -> dict[str, Any]:
+    async def read() -> JsonObject:
         text = rendered.text.strip()
         if text.startswith(FILE):
             text = await asyncio.to_thread(files.read, text, folder, "items file")
         return parse_items(text)._asdict()
 
-    found = await frame.recorder.call(place.part("items"), read)
-    items = Items(**found)
+    items = from_fields(Items, await frame.recorder.call(place.part("items"), read))
     if items.doubt:
         warned = Warned(code="items_in_doubt", message=items.doubt)
         await frame.recorder.record(place.part("doubt"), [warned.fact(place)])
@@ -85,12 +84,12 @@ async def _items(frame: Frame, loop: Loop, scope: Scope, place: Place) -> list[J
 
 async def _in_time(run: _Run, total: float) -> None:
     recorder, key = run.frame.recorder, run.place.part("began")
-    began = recorder.recall(key)
+    began = cast("float | None", recorder.recall(key))
     if began is None:
         began = recorder.active()
         await recorder.record(key, answer=began)
     try:
-        await within(recorder, float(began) + total, run.all())
+        await within(recorder, began + total, run.all())
     except Failure as failure:
         if failure.code != OVER_TIME:
             raise
@@ -107,7 +106,7 @@ class _Run:
     scope: Scope
     place: Place
     limits: Limits
-    items: list[Any]
+    items: list[Argument]
     outputs: dict[int, str] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     only: int | None = None
@@ -143,7 +142,7 @@ class _Run:
 
     async def one_try(self, index: int, turn: Place, attempt: int, values: DuringItem) -> str | Failure:
         recorder, key, shown = self.frame.recorder, turn.part("result"), {"item": label(self.items[index], index)}
-        known = recorder.recall(key)
+        known = cast("TryResult | None", recorder.recall(key))
         if known is None:
             number, all_ = index + 1, len(self.items)
             kind, body = IterationStarted(iteration=number, max_iterations=all_, attempt=attempt).fact(turn)
@@ -158,7 +157,7 @@ class _Run:
             await recorder.record(key, [(kind, body | shown)], answer=known)
         return known["output"] if "output" in known else Failure(**known["failure"])
 
-    async def result(self, turn: Place, values: DuringItem) -> dict[str, Any]:
+    async def result(self, turn: Place, values: DuringItem) -> TryResult:
         recorder, limit = self.frame.recorder, self.limits.per_iteration
         try:
             if limit is None:

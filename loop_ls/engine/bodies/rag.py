@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.context.interpolation import check_known, interpolate
-from loop_ls.engine.core.ports import EmbedRequest, Failure, Json
+from loop_ls.engine.core.ports import EmbedRequest, Failure
 from loop_ls.engine.model_calls.embed import embed
 from loop_ls.engine.retrieval import Found, Query, Searches, Store, as_text, expanded, fused, read_store, searches
+from loop_ls.engine.retrieval.values import Result
 from loop_ls.formats.workflow.mode_keys import RAG
 from loop_ls.formats.workflow.model import Rag
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field
 
 TOP_K = 5
 FUSION = "rrf"
@@ -34,7 +34,7 @@ async def run_rag(attempt: Try, mode: Rag) -> Finished:
     method = mode.fusion or str(frame.context.rag.get("fusion") or FUSION)
     results = fused(lists, method)[: _top_k(attempt, mode)]
     answer = _answer(rendered.text, questions[1:], results, method)
-    output = _formatted(mode, answer, results)
+    output = _formatted(mode, rendered.text, answer, results)
     await recorder.record(inner.part("completed"), [attempt.completed(output)])
     parts = {"results": _compact(answer["results"]), "total_results": str(len(results)), "fusion_method": method}
     return Finished(step.name, output, parts={f"{step.name}.{name}": value for name, value in parts.items()})
@@ -66,10 +66,10 @@ async def _questions(attempt: Try, mode: Rag, query: str) -> list[str]:
         return [query]
     files = attempt.frame.context.files
 
-    async def read() -> Json:
+    async def read() -> list[str]:
         return expanded(query, rag, lambda path: files.read(path, "", "word list"))
 
-    return list(await recorder.call(attempt.inner.part("expand"), read))
+    return await recorder.call(attempt.inner.part("expand"), read)
 
 
 async def _searched(attempt: Try, mode: Rag, store: Store, questions: list[str]) -> list[Found]:
@@ -85,7 +85,7 @@ async def _searched(attempt: Try, mode: Rag, store: Store, questions: list[str])
         for strategy in wanted:
             query = Query(question, vectors[number - 1], top_k, strategy)
 
-            async def search(query: Query = query) -> Json:
+            async def search(query: Query = query) -> list[JsonObject]:
                 return [hit.wire() for hit in await does.search(store, query)]
 
             key = attempt.inner.part(f"search{number}.{strategy.name}")
@@ -114,23 +114,23 @@ async def _vectors(attempt: Try, store: Store, questions: list[str]) -> list[lis
 
 def _top_k(attempt: Try, mode: Rag) -> int:
     """0 means the same as nothing."""
-    return mode.top_k or int(attempt.frame.context.rag.get("topK") or TOP_K)
+    return mode.top_k or int_field(attempt.frame.context.rag, "topK") or TOP_K
 
 
-def _answer(query: str, more: list[str], results: list[Any], method: str) -> JsonObject:
-    answer: dict[str, Any] = {"query": query, **({"expanded_query": more} if more else {})}
+def _answer(query: str, more: list[str], results: list[Result], method: str) -> JsonObject:
+    answer: JsonObject = {"query": query, **({"expanded_query": more} if more else {})}
     listed = [result.wire() for result in results]
     return answer | {"results": listed, "fusion": method, "total_results": len(results)}
 
 
-def _formatted(mode: Rag, answer: dict[str, Any], results: list[Any]) -> str:
+def _formatted(mode: Rag, query: str, answer: JsonObject, results: list[Result]) -> str:
     match mode.output_format:
         case "json":
             return json.dumps(answer, ensure_ascii=False, indent=2)
         case "compact":
             return _compact(answer)
         case "text":
-            return as_text(answer["query"], results)
+            return as_text(query, results)
 
 
 def _compact(value: object) -> str:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loop_ls.contract.facts.kinds import Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
-from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.facts.payload import Error, Fact
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.context.if_condition import condition_holds
 from loop_ls.engine.context.interpolation import undefined
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact, Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.keys import STEP
 from loop_ls.formats.workflow.model import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
 

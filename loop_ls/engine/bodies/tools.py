@@ -9,10 +9,11 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from loop_ls.engine.core.messages import ToolSpec
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.tools import Sessions, Tool
 from loop_ls.formats.workflow.model import Execution, Step
+from loop_ls.text.json_value import Json
 
 #: The name of the built-in skills in `servers`: no server, unless the settings name one.
 SKILLS = "skills"

@@ -31,6 +31,7 @@ from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
+from loop_ls.text.json_value import as_object, float_field, int_field
 
 FactsOf = Callable[[str], Awaitable[Sequence[Event]]]
 
@@ -51,7 +52,7 @@ class WorkflowProgram:
     async def run(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None = None) -> Outcome:
         """Run what the plan asks for; `within` is where in the run that is, where it is not all of it.
         Raises `Stopped` when a person stops the run."""
-        servers = plan.settings.get("servers") or {}
+        servers = as_object(plan.settings.get("servers"))
         async with Sessions(servers, Path(plan.root), self.variables) as sessions:
             return await self._run(plan, recorder, models, None if plan.mock else sessions, within)
 
@@ -67,13 +68,13 @@ class WorkflowProgram:
             environment=self.environment,
             sessions=sessions,
             files=ProjectFiles.of(plan.root, plan.settings),
-            rag=plan.settings.get("rag") or {},
+            rag=as_object(plan.settings.get("rag")),
             run=run_workflow,
             max_iterations=plan.max_iterations,
-            ceiling=(plan.settings.get("limits") or {}).get("maxIterations"),
+            ceiling=int_field(as_object(plan.settings.get("limits")), "maxIterations"),
             checks=self._checks(plan, recorder, models),
             depth=0 if within is None else within.depth + 1,
-            item=(plan.target_name, item) if (item := plan.details.get("item")) and plan.target_name else None,
+            item=(plan.target_name, item) if (item := int_field(plan.details, "item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
         )
         try:
@@ -113,7 +114,7 @@ class WorkflowProgram:
         answered = [body for body in calls if not body.get("error")]
         if any(body.get("usd") is None for body in answered):
             return None
-        return sum(float(body.get("usd") or 0.0) for body in calls)
+        return sum(float_field(body, "usd") or 0.0 for body in calls)
 
 
 async def _checked(checks: RunChecks | None, place: Place, result: Result, began: float) -> Failure | None:

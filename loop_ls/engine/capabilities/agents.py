@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.errors import Refused
@@ -49,7 +48,7 @@ def _stands_in_for_none(name: str, providers: Mapping[str, Json]) -> None:
             raise Refused("bad_argument", told, hint, {"provider": name})
 
 
-def program(name: str, providers: Mapping[str, Any]) -> tuple[str, ...]:
+def program(name: str, providers: Mapping[str, Json]) -> tuple[str, ...]:
     """The words with which an agent starts. Raises `Refused`."""
     try:
         return program_of(name, providers)

@@ -38,6 +38,7 @@ from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
 from loop_ls.formats.role_loop.model import ToolBound
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.formats.workflow.model import Embeddings, Step
+from loop_ls.text.json_value import as_object
 
 
 def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
@@ -55,7 +56,7 @@ def of_targets(
     apart: bool = False,
 ) -> list[Capability]:
     """What asking these takes, the programs among them included; `apart` as for `agents`. Raises `Refused`."""
-    names, providers = {target.provider for target in targets}, plan.settings.get("providers") or {}
+    names, providers = {target.provider for target in targets}, as_object(plan.settings.get("providers"))
     models = [name for name in names if not is_agent(name, providers)]
     programs: list[Capability] = [*agents(names, providers, plan.root, variables, apart)]
     return [*programs, *endpoints(models, providers, environ, variables)]
@@ -99,7 +100,7 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     chain = [*chains(library, reached, elements, plan.settings), *needed.asked]
     chain += asked_by_checks(plan, library)
     targets = [target for _, each in chain for target in each]
-    if named := plan.details.get("planner"):
+    if named := as_object(plan.details.get("planner")):
         targets.append(Target(str(named.get("provider")), str(named.get("model"))))
     asked = of_targets(targets, plan, environ, names)
     started = [Program(words, plan.root) for words in commands(declared_checks(plan))]
@@ -120,11 +121,11 @@ def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
         return []
     loop = snapshot(plan)
     settings, root = plan.settings, plan.root
-    roles = known_roles(settings.get("roles"))
+    roles = known_roles(as_object(settings.get("roles")))
     access = {stage.role: roles[stage.role].access for stage in loop.stages}
     own = (stands_for(level, role, root) for role, level in access.items())
     found: list[Capability] = [one for one in own if one is not None]
-    known = settings.get("servers") or {}
+    known = as_object(settings.get("servers"))
     servers = set(known) if "full" in access.values() else set()
     if isinstance(loop.termination, ToolBound):
         bound = loop.termination

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from loop_ls.engine.capabilities.values import Capability, EmbeddedModel, Endpoint
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers.config import Provider, configured, fallbacks
 from loop_ls.engine.providers.dialects.pydantic_ai import endpoint_of
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 
 def endpoints(
     names: Iterable[str],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Json],
     environ: Mapping[str, str],
     variables: Iterable[str] = (),
 ) -> list[Capability]:
@@ -27,7 +26,7 @@ def endpoints(
             provider = configured(name, settings, environ)
         except ModelFailure:
             continue  # cannot be asked, so nothing goes anywhere
-        found += _of(provider, settings.get(name) or {}, sorted(set(variables)))
+        found += _of(provider, as_object(settings.get(name)), sorted(set(variables)))
     return found
 
 

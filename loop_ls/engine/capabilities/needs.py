@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.bodies.tools import servers_of
 from loop_ls.engine.capabilities.values import Endpoint, Program
@@ -24,7 +23,7 @@ from loop_ls.engine.tools import Server, read_servers
 from loop_ls.engine.tools.servers import server_program
 from loop_ls.formats.common.secret import is_secret, names_secret, takes_from_environment
 from loop_ls.formats.workflow.model import Rag, Step, Target
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +59,10 @@ def _database_shown(value: str) -> str:
 
 
 def needs(
-    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Json]
 ) -> Needs:
     """Raises `Refused` for what is not there, and for a key that stands in a file."""
-    known = settings.get("servers") or {}
+    known = as_object(settings.get("servers"))
     _no_agents(library, reached, elements, settings)
     try:
         found = list(_stores(library, reached, elements, settings))
@@ -78,7 +77,7 @@ def needs(
     return Needs(servers, stores, asked)
 
 
-def of_servers(known: Mapping[str, Any], names: Iterable[str]) -> Needs:
+def of_servers(known: Mapping[str, Json], names: Iterable[str]) -> Needs:
     """The same of servers alone. Raises `Refused`."""
     try:
         servers = tuple(read_servers(known, names))
@@ -97,10 +96,10 @@ def _steps(library: Library, reached: Iterable[str], elements: frozenset[str] | 
 
 
 def _no_agents(
-    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Json]
 ) -> None:
     """An agent brings its own tools. Raises `Refused` where it would be offered those of a server."""
-    known, providers = settings.get("servers") or {}, settings.get("providers") or {}
+    known, providers = as_object(settings.get("servers")), as_object(settings.get("providers"))
     for key, step in _steps(library, reached, elements):
         execution = library.workflow(key).execution
         if isinstance(step.mode, str) and servers_of(step, execution, known):
@@ -121,11 +120,13 @@ def _servers(
 
 
 def _stores(
-    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Any]
+    library: Library, reached: Iterable[str], elements: frozenset[str] | None, settings: Mapping[str, Json]
 ) -> Iterator[tuple[str, Store]]:
     for _, step in _steps(library, reached, elements):
         if isinstance(step.mode, Rag):
-            store = read_store(settings.get("rag") or {}, settings.get("servers") or {}, step.mode.server, step.name)
+            store = read_store(
+                as_object(settings.get("rag")), as_object(settings.get("servers")), step.mode.server, step.name
+            )
             searches(store, step.mode.strategies, step.name)
             yield step.name, store
 

@@ -13,9 +13,10 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, assert_never
+from typing import assert_never
 
 from loop_ls.engine.core.addresses import host_of
+from loop_ls.text.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def identity(one: Capability) -> str:
     """The hash by which it is remembered. What is shown of an address stands for itself."""
     match one:
         case Program(words=words, folder=folder, variables=variables, of_project=of_project):
-            told: list[Any] = ["program", *words, folder, *variables, *([{"works": True}] if of_project else [])]
+            told: list[Json] = ["program", *words, folder, *variables, *([{"works": True}] if of_project else [])]
         case AnyCommand(role=role, folder=folder):
             told = ["any command", role, folder]
         case ReadingCommands(folder=folder):

@@ -10,6 +10,8 @@ import hashlib
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import cast
 
 from loop_ls.contract.facts.kinds import Checked, Warned
 from loop_ls.engine.checks.declared import judge_of
@@ -18,11 +20,13 @@ from loop_ls.engine.checks.outcome import Outcome, failed, feedback, passed, und
 from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Failure, Json, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
+from loop_ls.engine.judges.test_command import Checked as CommandResult
 from loop_ls.engine.judges.test_command import Command
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.common.target import Target
+from loop_ls.text.json_value import JsonObject, from_fields
 
 #: What a run has cost so far, in dollars; None: a price is unknown.
 Spent = Callable[[], Awaitable[float | None]]
@@ -101,9 +105,9 @@ class RunChecks:
         self, place: Place, check: Check, recorded: RecordedResult, iteration: int | None
     ) -> Sequence[Outcome]:
         key = place.part(f"check:{check.name}")
-        known = self.recorder.recall(key)
+        known = cast("list[JsonObject] | None", self.recorder.recall(key))
         if known is not None:
-            return [Outcome(check, one["verdict"], one["reason"], one["score"], one["iteration"]) for one in known]
+            return [from_fields(partial(Outcome, check), one) for one in known]
         if self.mock and check.type in ("command", "llm-rubric"):
             told = f"the check `{check.name}` is left out: a mock run starts no program and asks nobody"
             await self.recorder.record(key, [Warned(code="check_left_out", message=told).fact(place)], answer=[])
@@ -143,14 +147,15 @@ class _Effects:
     async def command(self, check: Check, looked: Looked) -> Outcome:
         command = Command(check.words, self.run.folder, check.timeout, self.run.environ, looked.text)
 
-        async def checked() -> Json:
+        async def checked() -> JsonObject:
             return asdict(await command.run())
 
         with self.run.recorder.undivided():
             answer = await self.run.recorder.call(self.place.part(f"check:{check.name}:command"), checked)
-        output = str(answer["output"])[-TAIL:]
-        reason = f"{answer['told']}\n{output}" if output else str(answer["told"])
-        return passed(check, reason) if answer["passed"] else failed(check, reason)
+        found = from_fields(CommandResult, answer)
+        output = found.output[-TAIL:]
+        reason = f"{found.told}\n{output}" if output else found.told
+        return passed(check, reason) if found.passed else failed(check, reason)
 
     async def rubric(self, check: Check, looked: Looked) -> Outcome:
         votes = [await self._vote(check, looked, number) for number in range(1, check.votes + 1)]

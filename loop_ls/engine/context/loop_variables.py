@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from loop_ls.formats.workflow.model import Argument
 
 #: What stands between outputs in `loop.history` and in an `accumulate` variable (D01).
 SEPARATOR = "---"
@@ -83,7 +84,7 @@ class DuringItem:
 
     index: int
     count: int
-    item: Any
+    item: Argument
     succeeded: int = 0
     failed: int = 0
 

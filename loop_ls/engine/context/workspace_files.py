@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.process.instance_lock import LOCK_NAME
+from loop_ls.text.json_value import Json
 
 FILE = "file://"
 #: What other tools call the folder that programs leave their files in.
@@ -38,7 +38,7 @@ class ProjectFiles:
     outputs: Path
 
     @staticmethod
-    def of(root: str, settings: Mapping[str, Any]) -> ProjectFiles:
+    def of(root: str, settings: Mapping[str, Json]) -> ProjectFiles:
         """Raises `Failure`: see `outputs_folder`."""
         return ProjectFiles(Path(root), outputs_folder(Path(root), settings.get("outputsDir")))
 

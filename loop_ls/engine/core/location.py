@@ -7,7 +7,6 @@ whatever order parallel branches take, and says which element of which file it i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loop_ls.text.json_value import JsonObject
 
@@ -42,8 +41,8 @@ class Place:
 
     def fields(self) -> JsonObject:
         """As fields of an event, empty ones left out."""
-        found: dict[str, Any] = {"place": self.key, "workflow": self.workflow, "file": self.file}
-        named = {name: value for name, value in found.items() if value}
+        found = {"place": self.key, "workflow": self.workflow, "file": self.file}
+        named: JsonObject = {name: value for name, value in found.items() if value}
         if self.depth:
             named["depth"] = self.depth
         if self.loop is not None:

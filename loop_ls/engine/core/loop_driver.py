@@ -6,17 +6,17 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, TypedDict, cast
 
+from loop_ls.contract.facts.enhance import UnfixableFailure
 from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, UnchangedOutputWarning
-from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.facts.payload import Error, Fact
 from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact, Failure, ModelFailure, Recorder
+from loop_ls.engine.core.ports import Failure, FailureFields, ModelFailure, Recorder
 from loop_ls.engine.core.time_limit import OVER_TIME, within
-from loop_ls.text.json_value import JsonObject
 
 OnFailure = Literal["halt", "continue", "retry"]
 
@@ -94,6 +94,16 @@ class LoopParts:
     limit: Callable[[], int | None] | None = None  # the number of iterations where people may change it
 
 
+class OutcomeDetails(TypedDict, total=False):
+    """What only enhance loops say of their end: fields of `Completed`."""
+
+    mode: str
+    rounds_used: int
+    unfixable: list[UnfixableFailure]
+    best_round: int | None
+    last_successful_round: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a loop or a whole run ended. `output` is the final one; `failure` is set where it failed. `last`
@@ -106,7 +116,14 @@ class Outcome:
     failure: Failure | None = None
     last: str | None = None
     because: str | None = field(default=None, compare=False)
-    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    details: OutcomeDetails = field(default_factory=lambda: OutcomeDetails(), compare=False)
+
+
+class TryResult(TypedDict, total=False):
+    """How a try of an iteration ended, as the journal keeps it: one of the two."""
+
+    output: str
+    failure: FailureFields
 
 
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
@@ -114,12 +131,12 @@ async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
     driver = _Driver(loop, recorder)
     if loop.limits.total is None:
         return await driver.rounds()
-    began = recorder.recall(loop.place.part("began"))
+    began = cast("float | None", recorder.recall(loop.place.part("began")))
     if began is None:
         began = recorder.active()
         await recorder.record(loop.place.part("began"), answer=began)
     try:
-        return await within(recorder, float(began) + loop.limits.total, driver.rounds())
+        return await within(recorder, began + loop.limits.total, driver.rounds())
     except Failure as failure:
         if failure.code != OVER_TIME:
             raise
@@ -176,7 +193,7 @@ class _Driver:
     async def one_try(self, turn: Turn) -> Failure | None:
         """Run the body, unless the journal knows how that ended. The output is remembered here."""
         key, place = turn.place.part("result"), turn.place
-        known = self.recorder.recall(key)
+        known = cast("TryResult | None", self.recorder.recall(key))
         if known is None:
             started = IterationStarted(iteration=turn.number, max_iterations=self.most, attempt=turn.attempt)
             await self.recorder.record(place.part("started"), [started.fact(place)])
@@ -191,8 +208,7 @@ class _Driver:
         self.loop.memory.remember(turn, self.output)
         return None
 
-    async def result(self, turn: Turn) -> JsonObject:
-        """`{output}` or `{failure}`, as the journal keeps it."""
+    async def result(self, turn: Turn) -> TryResult:
         limit = self.limits.per_iteration
         try:
             if limit is None:
@@ -205,16 +221,22 @@ class _Driver:
                 told = f"iteration {turn.number} of `{self.loop.name}` ran longer than {limit:g} s"
                 return {"failure": {"code": "timeout", "message": told}}
             # How an inner loop ended is not how this one ends: its reason stays behind.
-            kept = {"code": failure.code, "message": failure.message, "hint": failure.hint, "place": failure.place}
-            return {"failure": kept}
+            return {
+                "failure": {
+                    "code": failure.code,
+                    "message": failure.message,
+                    "hint": failure.hint,
+                    "place": failure.place,
+                }
+            }
 
-    def fact_of(self, turn: Turn, result: dict[str, Any]) -> Iteration | IterationFailed:
+    def fact_of(self, turn: Turn, result: TryResult) -> Iteration | IterationFailed:
         if "output" in result:
             return Iteration(iteration=turn.number, max_iterations=self.most, output=result["output"])
         failure = Failure(**result["failure"])
         return IterationFailed(iteration=turn.number, attempt=turn.attempt, error=error_of(failure))
 
-    def in_circles(self, turn: Turn, result: dict[str, Any]) -> list[Fact]:
+    def in_circles(self, turn: Turn, result: TryResult) -> list[Fact]:
         """The warning that this output brings nothing new."""
         repeated = self.sameness.hear(result["output"]) if "output" in result else 0
         if not worth_saying(repeated):

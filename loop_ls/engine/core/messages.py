@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NotRequired, TypedDict
 
-Json = Any
+from loop_ls.text.json_value import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,16 @@ class ToolSpec:
     name: str
     description: str = ""
     schema: Mapping[str, Json] = field(default_factory=dict)
+
+
+class RecordedToolCall(TypedDict):
+    """A `ToolCall` in the record."""
+
+    id: str
+    name: str
+    written: NotRequired[str]
+    arguments: JsonObject | None
+    extra: NotRequired[JsonObject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +45,12 @@ class ToolCall:
     written: str = ""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
-    def wire(self) -> dict[str, Json]:
-        found: dict[str, Json] = {"id": self.id, "name": self.name, "written": self.written}
-        found |= {"arguments": None if self.arguments is None else dict(self.arguments)}
-        return found | ({"extra": dict(self.extra)} if self.extra else {})
+    def wire(self) -> RecordedToolCall:
+        arguments = None if self.arguments is None else dict(self.arguments)
+        found: RecordedToolCall = {"id": self.id, "name": self.name, "written": self.written, "arguments": arguments}
+        if self.extra:
+            found["extra"] = dict(self.extra)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,7 @@ class Turn:
         yield from (answer.text for answer in self.answers)
 
 
-def read_calls(written: Sequence[Mapping[str, Json]] | None) -> tuple[ToolCall, ...]:
+def read_calls(written: Sequence[RecordedToolCall] | None) -> tuple[ToolCall, ...]:
     """The calls of a recorded answer."""
     return tuple(
         ToolCall(each["id"], each["name"], each["arguments"], each.get("written", ""), each.get("extra") or {})

@@ -9,15 +9,17 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, null
 from typing import Literal
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Allowance, Approval, Bill, Fact, Json, Stopped
+from loop_ls.engine.core.ports import Allowance, Approval, Bill, Recordable, Stopped
+from loop_ls.text.json_value import Json
 
 
 class NullRecorder:
     async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
         raise Stopped
 
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         raise Stopped
 
     async def gate(self) -> None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, cast
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.ports import ModelFailure, Models, Recorder
+from loop_ls.text.json_value import Json, as_object, int_field, text_field
 
 #: The format of the runs of enhance loops: their file is a workflow.
 ENHANCE = "enhance"
@@ -38,11 +40,11 @@ class Plan:
     max_iterations: int | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    limits: Mapping[str, Any] = field(default_factory=dict)
-    source: Mapping[str, Any] | None = None
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    limits: Mapping[str, Json] = field(default_factory=dict)
+    source: Mapping[str, Json] | None = None
     mock: bool = False
-    details: Mapping[str, Any] = field(default_factory=dict)  # what only the format of the run understands
+    details: Mapping[str, Json] = field(default_factory=dict)  # what only the format of the run understands
 
 
 class Program(Protocol):
@@ -59,30 +61,30 @@ class ModelAccess(Models, Protocol):
         ...
 
 
-def read_plan(run_id: str, started: Mapping[str, Any], text_of: Callable[[str], str]) -> Plan:
+def read_plan(run_id: str, started: Mapping[str, Json], text_of: Callable[[str], str]) -> Plan:
     """The plan that a `run_started` fact holds; `text_of` gives a text by its hash."""
-    plan, target = started.get("plan") or {}, started.get("target") or {}
-    elements = plan.get("elements")
+    fact = RunStarted.model_validate(started)
+    elements = cast("list[str] | None", fact.plan.get("elements"))
     return Plan(
         run_id=run_id,
-        format=started["format"],
-        root=started.get("root", ""),
-        name=started["name"],
-        path=started["path"],
-        target_kind=target.get("kind", "workflow"),
-        target_name=target.get("name"),
+        format=fact.format,
+        root=fact.root,
+        name=fact.name,
+        path=fact.path or "",
+        target_kind=str(fact.target.get("kind", "workflow")),
+        target_name=text_field(fact.target, "name") or None,
         elements=None if elements is None else tuple(elements),
-        input=started.get("input"),
-        goal=started.get("goal"),
-        message=started.get("message"),
-        session_id=started.get("sessionId"),
-        parameters=started.get("parameters") or {},
-        max_iterations=plan.get("maxIterations"),
-        texts={path: text_of(name) for path, name in (started.get("files") or {}).items()},
-        keys=plan.get("keys") or {},
-        settings=started.get("settings") or {},
-        limits=started.get("limits") or {},
-        source=started.get("source"),
-        mock=bool(started.get("mock")),
-        details=plan,
+        input=fact.input,
+        goal=fact.goal,
+        message=fact.message,
+        session_id=fact.session_id,
+        parameters=cast("dict[str, str]", fact.parameters),
+        max_iterations=int_field(fact.plan, "maxIterations"),
+        texts={path: text_of(name) for path, name in fact.files.items()},
+        keys={key: str(path) for key, path in as_object(fact.plan.get("keys")).items()},
+        settings=fact.settings,
+        limits=fact.limits,
+        source=fact.source,
+        mock=fact.mock,
+        details=fact.plan,
     )

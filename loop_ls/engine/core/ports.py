@@ -10,18 +10,17 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, NotRequired, Protocol, TypedDict, TypeVar, cast
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.price_table import Usage
+from loop_ls.text.json_value import Json
 
-#: A JSON value. Everything that crosses the journal is one, errors included.
-Json = Any
-
-#: A fact before it has a number: kind (see `engine.events`) and its payload.
-Fact = tuple[str, dict[str, Json]]
+#: What a call answers: a JSON value, so that a replay gives the same.
+Recordable = TypeVar("Recordable")
 #: Characters of an answer with its thoughts, of a model or a program. It is kept in the memory and in the record, so
 #: who sends without end must not decide how long it is.
 LONGEST_ANSWER = 16 * 1024 * 1024
@@ -52,6 +51,28 @@ class Failure(Exception):
         return self.message
 
 
+class FailureFields(TypedDict):
+    """A `Failure` in the record."""
+
+    code: str
+    message: str
+    hint: NotRequired[str]
+    place: NotRequired[str]
+
+
+class Raised(FailureFields, total=False):
+    """A failure that a call raised, in the record: of a model where `kind` says so, with the fields of its class."""
+
+    kind: Literal["model", "failure"]
+
+
+class Recorded(TypedDict, total=False):
+    """What the record keeps of a call: what it answered, or what it raised."""
+
+    value: object
+    raised: Raised
+
+
 class Exhausted(Stopped):
     """Quota, credit or a usage limit is used up, and nobody knows until when: the run fails here, whatever
     `on_failure` says. Going on would only start what fails in the same way."""
@@ -67,6 +88,14 @@ EXHAUSTED = "exhausted"
 Decision = Literal["approve", "reject", "revise"]
 
 
+class ApprovalFields(TypedDict, total=False):
+    """An `Approval` in the record."""
+
+    approved: bool
+    decision: Decision | None
+    feedback: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Approval:
     """What a person decided. `revise` is no approval: go on, and heed `feedback`."""
@@ -76,10 +105,11 @@ class Approval:
     feedback: str | None = None
 
     @classmethod
-    def of_fact(cls, body: Mapping[str, Any]) -> Approval:
-        """The decision that an `approval_resolved` fact holds."""
-        approved = bool(body.get("approved"))
-        return cls(approved, body.get("decision") or ("approve" if approved else "reject"), body.get("feedback"))
+    def of_fact(cls, body: object) -> Approval:
+        """The decision that an `approval_resolved` fact holds, or the record of one."""
+        said = cast("ApprovalFields", body)
+        approved = bool(said.get("approved"))
+        return cls(approved, said.get("decision") or ("approve" if approved else "reject"), said.get("feedback"))
 
 
 class Recorder(Protocol):
@@ -91,17 +121,17 @@ class Recorder(Protocol):
 
     run_id: str
 
-    def recall(self, key: str) -> Json:
+    def recall(self, key: str) -> object:
         """What was recorded under `key`; None where nothing (or null) was."""
         ...
 
     async def call(
         self,
         key: str,
-        work: Callable[[], Awaitable[Json]],
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        work: Callable[[], Awaitable[Recordable]],
+        facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
-    ) -> Json:
+    ) -> Recordable:
         """Do `work` once per run. Its answer (a JSON value) and the facts that follow from it are
         one transaction; the call is finished when that is committed. Raises `Stopped`.
 
@@ -110,8 +140,8 @@ class Recorder(Protocol):
         (without `facts`) and raised again, then and in every replay."""
         ...
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
-        """Journal facts that follow from no call, once per key, and a value for `recall`. Committed
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
+        """Journal facts that follow from no call, once per key, and a JSON value for `recall`. Committed
         before any later call begins, not before this returns."""
         ...
 
@@ -120,7 +150,7 @@ class Recorder(Protocol):
         limit comes nearer. A restart goes on waiting, or knows the answer. Raises `Stopped`."""
         ...
 
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         """Ask somebody outside of the engine (an editor, a person) by facts, once per key, and wait for the
         answer: the first one that the journal takes. `late` is the answer when `seconds` have passed; with
         None it is waited for however long it takes. Raises `Stopped`."""
@@ -318,6 +348,20 @@ class EmbedReply:
     duration: float = 0.0
 
 
+class FailureDetails(TypedDict, total=False):
+    """What a provider's rules know of a failed call: `status`, `said` and `type` as it answered. `final`: asking
+    again helps nothing, `refused`: nor does asking the one instead of it. `until`: Unix time at which what is
+    exhausted is there again. `booked`: what it cost is on the bill of its attempts."""
+
+    status: int
+    said: str
+    type: str
+    final: bool
+    refused: bool
+    booked: bool
+    until: float
+
+
 @dataclass(eq=False)
 class ModelFailure(Exception):
     """A call that gave no whole answer.
@@ -333,7 +377,7 @@ class ModelFailure(Exception):
     provider: str = ""
     model: str = ""
     retry_after: float | None = None
-    details: dict[str, Json] = field(default_factory=dict)
+    details: FailureDetails = field(default_factory=lambda: FailureDetails())
 
     def __str__(self) -> str:
         return self.message

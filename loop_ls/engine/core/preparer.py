@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.json_value import Json
 
 
 class Problem(NamedTuple):
@@ -34,7 +35,7 @@ class Prepared:
 
     started: RunStarted
     texts: Mapping[str, str] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Json] = field(default_factory=dict)
 
 
 class Preparer(Protocol):

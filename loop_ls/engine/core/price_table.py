@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from loop_ls.formats.settings.price import price_faults
+from loop_ls.text.json_value import as_object, float_field
 
 MILLION = 1_000_000
 #: No call has more tokens, and no call costs more dollars: what says so is no count and no bill.
@@ -64,11 +64,11 @@ class Price:
     model: str = ""
 
     @staticmethod
-    def read(value: Any) -> Price | None:
+    def read(value: object) -> Price | None:
         """None for everything but two amounts: half a price would make the rest free."""
-        if any(price_faults(value)):
-            return None
-        return Price(float(value["input"]), float(value["output"]))
+        told = as_object(value)
+        sent, got = float_field(told, "input"), float_field(told, "output")
+        return None if any(price_faults(value)) or sent is None or got is None else Price(sent, got)
 
     def usd(
         self, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0, cache_hour: int = 0
@@ -118,7 +118,7 @@ def estimated(text: str) -> int:
     return tokens_at_most(text) // 2 if text else 0
 
 
-def tokens(value: Any) -> int | None:
+def tokens(value: object) -> int | None:
     """A count of tokens as providers write it: a number of any type, or its digits. None: it is none."""
     match value:
         case bool():

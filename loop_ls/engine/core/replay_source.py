@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
-from loop_ls.engine.core.ports import Fact, Json, Stopped
+from loop_ls.contract.facts.payload import Fact
+from loop_ls.engine.core.ports import Recorded, Stopped
+from loop_ls.text.json_value import Json
 
-Recall = Callable[[str, str], Json]
+Recall = Callable[[str, str], Recorded | None]
 
 
 class NothingRecorded(Stopped):
@@ -38,7 +40,7 @@ class Source:
     over: bool = False
 
     @staticmethod
-    def of(written: Mapping[str, Any] | None, recall: Recall, known: Iterable[str]) -> Source | None:
+    def of(written: Mapping[str, Json] | None, recall: Recall, known: Iterable[str]) -> Source | None:
         """The source that a `run_started` fact names; `known` are keys that the run has itself."""
         if not written:
             return None
@@ -46,7 +48,7 @@ class Source:
             str(written["runId"]),
             recall,
             str(written.get("place") or ""),
-            written.get("iteration"),
+            cast("int | None", written.get("iteration")),
             written.get("kind") == "replay",
         )
         for key in known:
@@ -58,12 +60,12 @@ class Source:
         if not self.over and self.iteration is not None:
             self.over = _number(key, self.place) >= self.iteration
 
-    def answer(self, key: str) -> dict[str, Json] | None:
+    def answer(self, key: str) -> Recorded | None:
         """What was recorded under `key`; None: do it. Raises `NothingRecorded`."""
         self.hear(key)
         if self.over:
             return None
-        found: dict[str, Json] | None = self.recall(self.run_id, key)
+        found = self.recall(self.run_id, key)
         if self.replay and found is None:
             raise NothingRecorded(key)
         # A fork that only goes on tries again what had failed.
@@ -75,7 +77,7 @@ def copied(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple((kind, {**body, "copied": True}) if kind == "call" else (kind, body) for kind, body in facts)
 
 
-def _failed(answer: Mapping[str, Json]) -> bool:
+def _failed(answer: Recorded) -> bool:
     value = answer.get("value")
     return "raised" in answer or (isinstance(value, dict) and "error" in value)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TypeVar
 
 from loop_ls.engine.core.ports import Stopped
+from loop_ls.text.json_value import Json
 
+T = TypeVar("T")
 #: Seconds after which a clock is read again that may have jumped.
 LOOK_AGAIN = 15.0
 
@@ -28,14 +30,14 @@ class Control:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.stopping, self.leaving = stopping, False
-        self.calls: set[asyncio.Task[Any]] = set()
+        self.calls: set[asyncio.Task[object]] = set()
         self._clock, self._active = clock, active
         self._since: float | None = None if paused else clock()
         self._undivided = 0
         self._holding = False
         self.needed: Callable[[], None] | None = None  # whoever drives the run is made when it is needed
-        self.changed: dict[str, Any] = {}  # what people changed of the loop while it runs
-        self._decided: dict[str, Any] = {}
+        self.changed: Mapping[str, Json] = {}  # what people changed of the loop while it runs
+        self._decided: dict[str, object] = {}
         self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()
         if not paused or stopping:
@@ -76,7 +78,7 @@ class Control:
         for call in list(self.calls):
             call.cancel()
 
-    async def interruptible(self, work: Callable[[], Awaitable[object]]) -> object:
+    async def interruptible(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do `work` as a call in flight. A stop cancels the task that does this; outside of here it is `Stopped`,
         no cancellation. Nothing begins once the run is told to stop."""
         if self.stopping:
@@ -94,7 +96,7 @@ class Control:
         finally:
             self.calls.discard(task)
 
-    def decide(self, place: str, answer: Any) -> None:
+    def decide(self, place: str, answer: object) -> None:
         """A person has answered, which the journal knows already. The first answer counts."""
         self._decided.setdefault(place, answer)
         if asked := self._asked.get(place):
@@ -105,7 +107,7 @@ class Control:
         if self.needed is not None:
             self.needed()
 
-    async def decided(self, place: str) -> Any:
+    async def decided(self, place: str) -> object:
         """Wait for the answer from outside. Raises `Stopped`."""
         if place not in self._decided and not self.stopping:
             self._asked[place] = asyncio.Event()

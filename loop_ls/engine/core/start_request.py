@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.journal.serialization import plain_text
@@ -43,7 +43,7 @@ class StartRequest:
     project_slug: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     max_iterations: int | None = None
-    limits: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Json] = field(default_factory=dict)
     item: int | None = None
     check: Mapping[str, Json] | None = None
     mock: bool = False
@@ -53,7 +53,7 @@ class StartRequest:
     detach: bool = False
     session_id: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     enhance: Mapping[str, Json] = field(default_factory=dict)
 
     @property
@@ -184,7 +184,7 @@ def _text(argument: Mapping[str, Json], name: str) -> str | None:
     raise Refused("bad_argument", f"`{name}` is a text.")
 
 
-def _texts(argument: Mapping[str, Any], name: str) -> dict[str, str]:
+def _texts(argument: Mapping[str, Json], name: str) -> dict[str, str]:
     found = argument.get(name)
     if found is None:
         return {}
@@ -202,7 +202,7 @@ def _parameters(argument: Mapping[str, Json], kind: TargetKind) -> dict[str, str
     return _texts(argument, "parameters")
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     match value:
         case str():
             return value

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def together(work: Iterable[Coroutine[object, None, T]]) -> list[T]:
     """All results, in order. Raises what the first one raises that does."""
     tasks = [asyncio.ensure_future(one) for one in work]
     try:
@@ -18,7 +18,7 @@ async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         await end(tasks)
 
 
-async def end(tasks: Iterable[asyncio.Future[Any]]) -> None:
+async def end(tasks: Iterable[asyncio.Task[T]]) -> None:
     """Cancel what still runs and wait until it is over."""
     all_ = list(tasks)
     left = [task for task in all_ if not task.done()]

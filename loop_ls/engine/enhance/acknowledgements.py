@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from loop_ls.contract.answers import Acknowledged, Chosen, Done
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.run_state import Question
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.ports import Fact
+from loop_ls.engine.core.ports import Recorded
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
@@ -37,7 +38,7 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json])
         listed = ", ".join(f"`{one}`" for one in sorted(OUTCOMES))
         raise Refused("bad_argument", f"`outcome` is one of {listed}.")
     text = given.get("text")
-    answer = {"outcome": outcome, "failureReason": str(given.get("failureReason") or "")}
+    answer = {"outcome": str(outcome), "failureReason": str(given.get("failureReason") or "")}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
     told: dict[str, object] = {**question, "answer": answer}
@@ -94,7 +95,7 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
     async with run.asked:
         kind, body = fact
         fact = (kind, {"place": question["place"], **body} if "place" in question else body)
-        answer = {"value": body["answer"]}
+        answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), [fact], answer, ongoing=True)
         if not done:
             raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")

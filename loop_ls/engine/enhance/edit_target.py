@@ -14,10 +14,11 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Literal, Protocol
 
-from loop_ls.contract.facts.enhance import Change, EditAcknowledged, EditRefused, EditSent, RoundNumbers
+from loop_ls.contract.facts.enhance import Change, EditAcknowledged, EditAnswer, EditRefused, EditSent, RoundNumbers
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Fact, Failure, Json, Recorder
+from loop_ls.engine.core.ports import Failure, Recorder
 from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.engine.enhance.report.report import Mask
 from loop_ls.engine.enhance.timeline import unified
@@ -26,6 +27,7 @@ from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.text.encoding import to_units
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 
 Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "stale"]
@@ -40,7 +42,7 @@ class Sent:
     label: str
     base: str
     text: str
-    changes: tuple[dict[str, Json], ...] = ()
+    changes: Sequence[Change] = ()
     mask: Mask = str
 
 
@@ -72,10 +74,10 @@ class EditorTarget:
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         key = place.part("ack:asked")
-        late = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
+        late: EditAnswer = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
         fact = _fact(sent, common, self._uri).model_copy(update={"edits": edits_wire(sent), "question": key})
         told = await self._recorder.outside(key, [fact.fact(place)], self._seconds, late)
-        return judged(sent, told if isinstance(told, dict) else late)
+        return judged(sent, told)
 
 
 class FileTarget:
@@ -85,20 +87,20 @@ class FileTarget:
         self._recorder, self._path = recorder, path
 
     async def current(self, place: Place, known: str) -> str:
-        return str(await self._recorder.call(place.part("read"), self._read))
+        return await self._recorder.call(place.part("read"), self._read)
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         fact = _fact(sent, common, uri_of(self._path))
 
-        async def work() -> Json:
+        async def work() -> EditAnswer:
             require_write(self._path)
             return await asyncio.to_thread(written, self._path, sent)
 
-        def facts(told: Json) -> Sequence[Fact]:
-            plan_id, text = sent.plan_id, text_hash(sent.text)
-            if told["outcome"] == "applied":
+        def facts(told: EditAnswer) -> Sequence[Fact]:
+            plan_id, text, outcome = sent.plan_id, text_hash(sent.text), told["outcome"]
+            if outcome == "applied":
                 return [EditAcknowledged(**common, plan_id=plan_id, text_sha256=text).fact(place)]
-            outcome, reason = str(told["outcome"]), str(told.get("failureReason", ""))
+            reason = told.get("failureReason", "")
             refused = EditRefused(**common, plan_id=plan_id, text_sha256=text, outcome=outcome, failure_reason=reason)
             return [refused.fact(place)]
 
@@ -112,7 +114,7 @@ class FileTarget:
             raise Failure("not_found", f"{self._path} cannot be read: {error}.") from None
 
 
-def written(path: Path, sent: Sent) -> dict[str, Json]:
+def written(path: Path, sent: Sent) -> EditAnswer:
     """Write the file whole, unless it is another one by now (EB-066). Never raises."""
     try:
         if text_hash(_text_of(path)) != text_hash(sent.base):
@@ -133,10 +135,9 @@ def written(path: Path, sent: Sent) -> dict[str, Json]:
     return {"outcome": "applied", "text": sent.text}
 
 
-def judged(sent: Sent, told: dict[str, Json]) -> Ack:
+def judged(sent: Sent, told: EditAnswer) -> Ack:
     """What an answer means. A text that differs only in how it is written counts as the one that was sent."""
-    outcome, reason = told.get("outcome"), str(told.get("failureReason") or "")
-    text = told.get("text") if isinstance(told.get("text"), str) else None
+    outcome, reason, text = told["outcome"], told.get("failureReason") or "", told.get("text")
     if text == sent.text:
         return Ack(text)
     if outcome == "applied":
@@ -145,11 +146,7 @@ def judged(sent: Sent, told: dict[str, Json]) -> Ack:
         if _same_workflow(text, sent.text):
             return Ack(text)
         return Ack(text, "text_mismatch", "the document holds another text than the one that was sent")
-    match outcome:
-        case "stale" | "refused" | "no_change_seen" | "client_gone":
-            return Ack(text, outcome, reason)
-        case _:
-            return Ack(text, "refused", reason or "the editor refused the edit")
+    return Ack(text, outcome, reason)
 
 
 def _same_workflow(one: str, other: str) -> bool:
@@ -157,7 +154,7 @@ def _same_workflow(one: str, other: str) -> bool:
     return isinstance(first, Workflow) and isinstance(second, Workflow) and first == second
 
 
-def edits_wire(sent: Sent) -> list[dict[str, Json]]:
+def edits_wire(sent: Sent) -> list[JsonObject]:
     """LSP text edits against the base text, in UTF-16 units."""
     base = Text.of(sent.base)
 
@@ -177,7 +174,7 @@ def _fact(sent: Sent, common: RoundNumbers, uri: str) -> EditSent:
         label=sent.label,
         base_sha256=text_hash(sent.base),
         text_sha256=text_hash(sent.text),
-        changes=[Change.model_validate(one) for one in sent.changes],
+        changes=list(sent.changes),
         diff=sent.mask(unified(sent.base, sent.text, "workflow")),
         uri=uri,
     )

@@ -7,36 +7,38 @@ Order of decisions: `report.decide`. What the planner may do: `plan.apply`. Wher
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal, TypedDict, cast
 
 from loop_ls.contract.facts.enhance import (
     BackingOff,
+    Change,
+    Choice,
     FailedStepLine,
     FailureReport,
     LoopFixationWarning,
     LoopPaused,
     OpRejected,
+    ReportFailure,
     ReportReady,
     RoundFinished,
     RoundNumbers,
-    Totals,
 )
 from loop_ls.contract.facts.kinds import BudgetWarning, Judged, Warned
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Fact, Recorder, Stopped
+from loop_ls.engine.core.ports import Recorder, Stopped
 from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Sent
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Errors, Planning
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
-from loop_ls.engine.enhance.report import round_record
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import feedback_in, observe
@@ -46,8 +48,22 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
+from loop_ls.text.json_value import Json, JsonObject, from_fields
 
-Json = Any
+
+class Seen(TypedDict):
+    """What a round was, in the record: an `Observed`, a `FailureReport`, US dollars. `near`: most of them are spent."""
+
+    observed: JsonObject
+    report: JsonObject
+    spent: str
+    near: bool
+
+
+class DecidedRound(Seen):
+    """And the `Decision` that it led to."""
+
+    decision: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +99,8 @@ class EnhanceJudge:
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         seen = await self._seen(turn, output)
-        observed, decision = round_record.read(seen["observed"]), Decision(**seen["decision"])
+        observed = observed_type().validate_python(seen["observed"])
+        decision = from_fields(Decision, seen["decision"])
         course = self.course
         course.see(turn.number, observed)
         self.planner.spent = Decimal(seen["spent"])
@@ -100,15 +117,15 @@ class EnhanceJudge:
                 return await self._back_off(turn, observed)
             case "plan":
                 course.back_offs = 0
-                exit_ = await self._improve(turn, seen["report"])
+                exit_ = await self._improve(turn, FailureReport.model_validate(seen["report"]))
                 return Verdict("no", exit=exit_)
 
     # -- reporting -------------------------------------------------------------------------------
 
-    async def _seen(self, turn: Turn, output: str) -> Json:
+    async def _seen(self, turn: Turn, output: str) -> DecidedRound:
         """What the round was, what it led to and what is spent: once, whatever the facts say later."""
 
-        async def work() -> Json:
+        async def work() -> DecidedRound:
             facts = await self.facts()
             ledger = Ledger.of(facts, self.knobs)
             observed = self._observed(turn, output, facts)
@@ -123,9 +140,9 @@ class EnhanceJudge:
                 )
             )
             return {
-                "observed": round_record.written(observed),
-                "decision": {"next": decision.next, "reason": decision.reason, "fixation": decision.fixation},
-                "report": self.report(turn, observed, ledger, facts),
+                "observed": observed_type().dump_python(observed),
+                "decision": asdict(decision),
+                "report": self.report(turn, observed, ledger, facts).model_dump(by_alias=True),
                 "spent": str(ledger.spent),
                 "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
             }
@@ -156,13 +173,13 @@ class EnhanceJudge:
             self.course.baseline,
             self.course.ran_at_first,
         )
-        error = recall(place.part("error"))
+        error = cast("dict[str, Json] | None", recall(place.part("error")))
         if error is not None and not observed.failures:
             whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)
             observed = replace(observed, failures=(whole,), successful=False)
         return observed
 
-    def report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> Json:
+    def report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> FailureReport:
         began = [one.at for one in facts if one.kind == "round_started" and one.body.get("round") == turn.number]
         ended = facts[-1].at if facts else 0.0
         copy = self.open(self.course.texts[turn.number])
@@ -181,29 +198,30 @@ class EnhanceJudge:
             ran,
             observed,
             self.knobs.convergence_mode,
-            ledger.wire(),
+            ledger.cost(),
             self.course.previous,
             self.knobs.excerpt_chars,
             self.mask,
         )
 
-    def report_facts(self, turn: Turn, seen: Json) -> list[Fact]:
-        report, observed = seen["report"], round_record.read(seen["observed"])
-        common = self.common(turn.number, Decimal(seen["spent"]))
-        shown = ("id", "step", "kind", "class", "range")
-        lines = [{name: one[name] for name in shown} | {"message": _line(one)} for one in report["failures"]]
-        verdict: Literal["yes", "no"] = "yes" if report["converged"] else "no"
-        answer = _failed(report["failures"])
+    def report_facts(self, turn: Turn, seen: Seen) -> list[Fact]:
+        report, common = FailureReport.model_validate(seen["report"]), self.common(turn.number, Decimal(seen["spent"]))
+        verdict: Literal["yes", "no"] = "yes" if report.converged else "no"
+        answer = _failed(report.failures)
         judged = Judged(criterion="failure_report", verdict=verdict, iteration=turn.number, answer=answer, local=True)
-        totals, round_usd = Totals.model_validate(report["totals"]), report["cost"]["round_usd"]
-        finished = RoundFinished(**common, totals=totals, round_usd=round_usd)
+        finished = RoundFinished(**common, totals=report.totals, round_usd=report.cost.round_usd)
         ready = ReportReady(
             **common,
-            failures=[FailedStepLine.model_validate(one) for one in lines],
-            fingerprint=report["fingerprint"],
-            converged=report["converged"],
-            successful=observed.successful,
-            report=FailureReport.model_validate(report),
+            failures=[
+                FailedStepLine(
+                    id=one.id, step=one.step, kind=one.kind, weight=one.weight, range=one.range, message=_line(one)
+                )
+                for one in report.failures
+            ],
+            fingerprint=report.fingerprint,
+            converged=report.converged,
+            successful=seen["observed"]["successful"] is True,
+            report=report,
         )
         told: list[Fact] = [one.fact(turn.place) for one in (finished, ready, judged)]
         if seen["near"]:
@@ -233,7 +251,7 @@ class EnhanceJudge:
 
     async def _back_off(self, turn: Turn, observed: Observed) -> Verdict:
         after = [(one.error or {}).get("retry_after") for one in observed.failures]
-        asked = max((float(one) for one in after if one is not None), default=None)
+        asked = max((float(one) for one in after if isinstance(one, int | float)), default=None)
         seconds = back_off(self.knobs.transient_backoff_seconds, self.course.back_offs, asked)
         self.course.back_offs += 1
         because = "; ".join(sorted({one.kind for one in observed.failures}))
@@ -244,7 +262,7 @@ class EnhanceJudge:
 
     # -- planning and applying -------------------------------------------------------------------
 
-    async def _improve(self, turn: Turn, report: Json) -> str | None:
+    async def _improve(self, turn: Turn, report: FailureReport) -> str | None:
         """Have the workflow changed. None: the next round can begin; else why the loop gives up."""
         text = await self.edit_target.current(turn.place, self.course.text)
         tries = 0
@@ -294,7 +312,7 @@ class EnhanceJudge:
             ack, proposed = await self._sent(turn, rebased, tries)
         return Written("written", ack.text or proposed.planned.copy.text, proposed, tries)
 
-    def _went_on(self, turn: Turn, written: Written, report: Json) -> None:
+    def _went_on(self, turn: Turn, written: Written, report: FailureReport) -> None:
         self.course.texts[turn.number + 1] = written.text
         self.know(written)
         proposed = written.proposed
@@ -339,31 +357,31 @@ class EnhanceJudge:
             label=f"Enhance round {turn.number + 1}: {changes}",
             base=proposed.start.text,
             text=proposed.planned.copy.text,
-            changes=tuple({"op": op.op, "target": op.target, "reason": op.reason} for op in accepted),
+            changes=[Change(op=op.op, target=op.target, reason=op.reason) for op in accepted],
             mask=self.mask,
         )
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
         return await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
 
-    async def _paused(self, turn: Turn, tries: int) -> dict[str, Json]:
+    async def _paused(self, turn: Turn, tries: int) -> Choice:
         key = turn.place.part("pause:asked" if tries == 1 else f"pause{tries}:asked")
         plan_id = f"{self.plan.run_id}:{turn.number}:{tries}"
         common = self.common(turn.number, self.planner.spent)
         paused = LoopPaused(**common, question=key, reason="between_rounds", plan_id=plan_id)
         return await self._choice(turn, paused, self.knobs.pause_timeout_seconds or None)
 
-    async def _conflict(self, turn: Turn, ack: Ack, proposed: Proposed, tries: int) -> dict[str, Json]:
+    async def _conflict(self, turn: Turn, ack: Ack, proposed: Proposed, tries: int) -> Choice:
         key = turn.place.part(f"conflict{tries}:asked")
         common = self.common(turn.number, self.planner.spent)
         trouble, reason = ack.trouble, ack.reason
         paused = LoopPaused(**common, question=key, reason="conflict", conflict=trouble, failure_reason=reason)
         return await self._choice(turn, paused, None)
 
-    async def _choice(self, turn: Turn, paused: LoopPaused, limit: float | None) -> dict[str, Json]:
-        """What a person chose: `continue`, `skip` (run as it is) or `stop`. Raises `Stopped`."""
-        late = {"choice": "stop", "late": True}
+    async def _choice(self, turn: Turn, paused: LoopPaused, limit: float | None) -> Choice:
+        """Raises `Stopped`."""
+        late: Choice = {"choice": "stop", "late": True}
         told = await self.recorder.outside(paused.question, [paused.fact(turn.place)], limit, late)
-        choice: dict[str, Json] = told if isinstance(told, dict) and "choice" in told else late
+        choice = told if "choice" in told else late
         if choice.get("late") or (choice["choice"] == "stop" and paused.reason == "between_rounds"):
             raise Stopped
         return choice
@@ -394,15 +412,15 @@ def common(knobs: Knobs, number: int, spent: Decimal) -> RoundNumbers:
     }
 
 
-def _failed(failures: Sequence[dict[str, Json]]) -> str:
+def _failed(failures: Sequence[ReportFailure]) -> str:
     """What failed in a round, as people say it in one line."""
-    told = [f"{one['step']}: {one['kind'].replace('_', ' ')}" for one in failures[:4]]
+    told = [f"{one.step}: {one.kind.replace('_', ' ')}" for one in failures[:4]]
     more = len(failures) - len(told)
     return "; ".join([*told, *([f"{more} more"] if more else [])]) or "nothing failed"
 
 
-def _line(failure: dict[str, Json]) -> str:
+def _line(failure: ReportFailure) -> str:
     """One line that says what failed."""
-    error, verifier = failure.get("error") or {}, failure["verifier"]
-    told = error.get("message") or failure.get("skip_reason") or verifier.get("reason") or verifier.get("criterion")
-    return (str(told).split("\n", 1)[0] if told else failure["kind"].replace("_", " "))[:300]
+    error, verifier = failure.error or {}, failure.verifier
+    told = error.get("message") or failure.skip_reason or verifier.reason or verifier.criterion
+    return (str(told).split("\n", 1)[0] if told else failure.kind.replace("_", " "))[:300]

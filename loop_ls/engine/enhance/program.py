@@ -11,13 +11,14 @@ import hashlib
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, Turn, drive
+from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, OutcomeDetails, Turn, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.preparer import Validate
@@ -25,7 +26,7 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
 from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts
 from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
-from loop_ls.engine.enhance.evidence.trials import NoChecks, TrialCase, Trials
+from loop_ls.engine.enhance.evidence.trials import NoChecks, RecordedEvidence, TrialCase, Trials
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
@@ -47,7 +48,7 @@ from loop_ls.index.disk.roots import Root, Roots
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import as_object, from_fields, text_field
 
 #: All facts of a run so far, in order.
 Facts = Callable[[str], Awaitable[Sequence[Event]]]
@@ -89,13 +90,14 @@ class _Loop:
         self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
         self.known = PlanContext(
             pool=self.knobs.fallback_pool,
-            skills=frozenset(plan.details.get("skills") or ()),
+            skills=frozenset(cast("list[str]", plan.details.get("skills") or [])),
             first_maxima=maxima(start.document),
             workflow_exists=self._exists,
         )
-        planner = plan.details["planner"]
+        planner = as_object(plan.details["planner"])
+        target = Target(text_field(planner, "provider"), text_field(planner, "model"))
         self.planner = Planner(
-            target=Target(planner["provider"], planner["model"]),
+            target=target,
             knobs=self.knobs,
             recorder=recorder,
             models=models,
@@ -103,7 +105,7 @@ class _Loop:
             mask=self.mask(),
             common=self.common,
             ledger=self.ledger,
-            room=self._room(planner["provider"]),
+            room=self._room(target.provider),
             price=self._price,
         )
         self.edit_target = self._edit_target()
@@ -154,8 +156,8 @@ class _Loop:
 
     async def _is_true(self) -> bool:
         """Whether the files of the cases and checks hold what they held at the start."""
-        files = (self.plan.details.get("evidence") or {}).get("files") or {}
-        return await asyncio.to_thread(_hold, Path(self.plan.root), files)
+        recorded = _evidence(self.plan)
+        return recorded is None or await asyncio.to_thread(_hold, Path(self.plan.root), recorded["files"])
 
     async def ended(self, outcome: Outcome) -> Outcome:
         """The output that counts, and the text that the settings ask for."""
@@ -183,7 +185,7 @@ class _Loop:
         sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask())
         await self.edit_target.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
 
-    def _details(self, outcome: Outcome, best: int | None) -> dict[str, Json]:
+    def _details(self, outcome: Outcome, best: int | None) -> OutcomeDetails:
         """What only an enhance loop says of its end (12)."""
         if outcome.reason == "converged":
             return {"mode": self.knobs.convergence_mode, "rounds_used": outcome.iterations}
@@ -224,7 +226,7 @@ class _Loop:
     async def ledger(self) -> Ledger:
         return Ledger.of(await self.facts(), self.knobs)
 
-    def common(self, number: int, spent: Any) -> RoundNumbers:
+    def common(self, number: int, spent: Decimal) -> RoundNumbers:
         return common(self.knobs, number, spent)
 
     async def _run_workflow(self, plan: Plan, turn: Turn, recorder: Recorder, models: Models) -> Outcome:
@@ -255,11 +257,11 @@ class _Loop:
 
     def _room(self, provider: str) -> int:
         """A model on this machine has little; of others nobody knows, and theirs is large."""
-        settings = (self.plan.settings.get("providers") or {}).get(provider) or {}
+        settings = as_object(as_object(self.plan.settings.get("providers")).get(provider))
         return SMALL_ROOM if settings.get("kind") == "local" else ROOM
 
     def _price(self, sent: int, got: int) -> float | None:
-        providers = self.plan.settings.get("providers") or {}
+        providers = as_object(self.plan.settings.get("providers"))
         target = self.planner.target
         price = price_of(target.provider, target.model, providers, os.environ, self.plan.mock)
         return None if price is None else price.usd(sent, got)
@@ -267,23 +269,26 @@ class _Loop:
     def _edit_target(self) -> EditTarget:
         if self.plan.details.get("headless"):
             return FileTarget(self.recorder, Path(self.plan.root, self.plan.path))
-        uri = self.plan.details.get("uri") or uri_of(Path(self.plan.root, self.plan.path))
+        uri = text_field(self.plan.details, "uri") or uri_of(Path(self.plan.root, self.plan.path))
         return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds)
 
 
 def trial_cases(plan: Plan) -> tuple[TrialCase, ...]:
     """The cases that the start has recorded."""
-    listed = (plan.details.get("evidence") or {}).get("cases") or ()
-    return tuple(
-        TrialCase(one["name"], one.get("input"), one.get("parameters") or {}, one.get("held") is True) for one in listed
-    )
+    recorded = _evidence(plan)
+    return () if recorded is None else tuple(from_fields(TrialCase, one) for one in recorded["cases"])
+
+
+def _evidence(plan: Plan) -> RecordedEvidence | None:
+    return cast("RecordedEvidence | None", plan.details.get("evidence"))
 
 
 def declared_checks(plan: Plan) -> DeclaredChecks | None:
     """The declared checks, as they were at the start; None: there are none."""
-    texts = (plan.details.get("evidence") or {}).get("texts")
-    if texts is None:
+    recorded = _evidence(plan)
+    if recorded is None:
         return None
+    texts = recorded["texts"]
     checks, cases = read_checks(texts["checks"]) if texts["checks"] else Checks(), read_cases(texts["cases"])
     if isinstance(checks, list) or isinstance(cases, list):
         raise Failure("file_has_errors", "the recorded checks or cases cannot be read")
@@ -308,7 +313,7 @@ def course_text(course: EnhanceMemory, number: int) -> str:
 def _workspace(plan: Plan) -> Workspace:
     documents = [Document.open(uri_of(f"{plan.root}/{path}"), text) for path, text in plan.texts.items()]
     settings, _ = settings_of(dict(plan.settings))
-    roots = tuple(Root(folder, pattern) for folder, pattern in plan.details.get("roots") or ())
+    roots = tuple(Root(*each) for each in cast("list[tuple[str, str]]", plan.details.get("roots") or []))
     return Workspace.of(Roots(plan.root, roots), documents, settings)
 
 

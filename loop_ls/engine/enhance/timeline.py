@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
 from loop_ls.contract.amounts import money, rounds_spent
 from loop_ls.contract.answers import EnhanceStatus, EnhanceTimeline
 from loop_ls.contract.endings import ENDINGS
-from loop_ls.contract.run_view.rounds import Round, Rounds
+from loop_ls.contract.run_view.rounds import Round, Rounds, listed
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.markdown import code, escaped, fenced
 
-Json = Any
 Event = Mapping[str, Json]
 
 
-def status(rounds: Rounds) -> dict[str, Json]:
+class Timeline(TypedDict):
+    status: JsonObject
+    rounds: list[JsonObject]
+
+
+def status(rounds: Rounds) -> JsonObject:
     """`{state, round, maxRounds, spentUsd, capUsd, shown, label?, reason?, question?}`; `shown` is for people."""
     found: dict[str, Json] = {
         "state": rounds.phase,
@@ -35,7 +40,7 @@ def status(rounds: Rounds) -> dict[str, Json]:
     return found
 
 
-def timeline(rounds: Rounds) -> dict[str, Json]:
+def timeline(rounds: Rounds) -> Timeline:
     """`{status, rounds}`: of each round what failed, what was proposed, applied and refused, and why."""
     every = rounds.all()
     entries = [_entry(one) for one in every]
@@ -131,13 +136,13 @@ def unified(before: str, after: str, name: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def markdown(found: Mapping[str, Json], name: str) -> str:
+def markdown(found: Timeline, name: str) -> str:
     """The timeline as a document to read."""
     state = found["status"]
     head = [
         f"# Enhance loop of {code(name)}",
         "",
-        f"**{state['state'].replace('_', ' ')}** · {state.get('shown', '')}",
+        f"**{str(state['state']).replace('_', ' ')}** · {state.get('shown', '')}",
         "",
     ]
     if state.get("because"):
@@ -175,7 +180,7 @@ def _trials(entry: Mapping[str, Json]) -> list[str]:
     told = [escaped(str(entry["trials"])) + "."]
     if entry.get("notTaken"):
         told.append(f"Not taken: {escaped(str(entry['notTaken']))}.")
-    scores = [f"{code(str(one['case']))}: {one['passes']} of {one['trials']}" for one in entry.get("cases") or ()]
+    scores = [f"{code(str(one['case']))}: {one['passes']} of {one['trials']}" for one in listed(entry.get("cases"))]
     return ["### Trials", "", " ".join(told), "", *(f"* {one}" for one in scores), ""]
 
 
@@ -187,8 +192,8 @@ def _unfixable(one: Mapping[str, Json]) -> str:
     return f"{code(str(one.get('failure')))}: {_line(one.get('reason'))}"
 
 
-def _bullets(entries: Iterable[Mapping[str, Json]], told: Any) -> list[str]:
-    return [f"* {told(entry)}" for entry in entries]
+def _bullets(entries: Json, told: Callable[[Event], str]) -> list[str]:
+    return [f"* {told(entry)}" for entry in listed(entries)]
 
 
 def _failure(one: Mapping[str, Json]) -> str:

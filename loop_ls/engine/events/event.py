@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+
+from loop_ls.text.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,12 @@ class Event:
     seq: int
     at: float
     kind: str
-    body: dict[str, Any]
+    body: JsonObject
     position: int = 0
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> JsonObject:
         """`{runId, seq, at, kind, position, ...}`; the numbers are left out where there are none."""
-        found: dict[str, Any] = {"runId": self.run_id, "at": utc(self.at), "kind": self.kind}
+        found: JsonObject = {"runId": self.run_id, "at": utc(self.at), "kind": self.kind}
         if self.seq:
             found |= {"seq": self.seq, "position": self.position}
         return self.body | found

@@ -6,12 +6,13 @@ the same facts sees the same state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.events.event import Event, utc
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, float_field, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.facts.payload import Error
@@ -187,7 +188,7 @@ def _moment(at: float | None) -> str | None:
     return None if at is None else utc(at)
 
 
-def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> Changes:
+def _changes(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
     match kind:
         case "run_started":
             return _started(body, at)
@@ -212,8 +213,8 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> Cha
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
             return {"label": "fixation-risk"}
-        case "warning" if body.get("code") in LABELS:
-            return {"label": LABELS[body["code"]]}
+        case "warning" if (code := text_field(body, "code")) in LABELS:
+            return {"label": LABELS[code]}
         case "report_ready":  # a round that fails in the same way says so behind its report
             return {"label": None}
         case "recovered":
@@ -225,8 +226,8 @@ def _changes(state: RunState, kind: str, body: dict[str, Any], at: float) -> Cha
             return _status(state, kind, body, at)
 
 
-def _started(body: dict[str, Any], at: float) -> Changes:
-    limits = body.get("limits") or {}
+def _started(body: JsonObject, at: float) -> Changes:
+    limits = as_object(body.get("limits"))
     return {
         "status": "running",
         "started_at": at,
@@ -251,12 +252,12 @@ def _started(body: dict[str, Any], at: float) -> Changes:
     }
 
 
-def _updated(state: RunState, body: dict[str, Any]) -> Changes:
+def _updated(state: RunState, body: JsonObject) -> Changes:
     changed = dict(state.changed or {})
     changed |= {name: body[name] for name in ("goal", "maxIterations") if name in body}
     if body.get("unlimited"):
         changed["maxIterations"] = None
-    metadata = _merged(state.metadata or {}, body.get("metadata") or {})
+    metadata = _merged(state.metadata or {}, as_object(body.get("metadata")))
     if "labels" in body:
         metadata["labels"] = body["labels"]
     return {
@@ -267,19 +268,20 @@ def _updated(state: RunState, body: dict[str, Any]) -> Changes:
     }
 
 
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> Changes:
+def _merged(old: Mapping[str, Json], new: Mapping[str, Json]) -> JsonObject:
     """Deep: what is not named stays."""
     found = dict(old)
     for name, value in new.items():
-        both = isinstance(value, dict) and isinstance(found.get(name), dict)
-        found[name] = _merged(found[name], value) if both else value
+        before = found.get(name)
+        both = isinstance(value, Mapping) and isinstance(before, Mapping)
+        found[name] = _merged(as_object(before), as_object(value)) if both else value
     return found
 
 
-def _first_turn(body: dict[str, Any], at: float) -> Changes:
+def _first_turn(body: JsonObject, at: float) -> Changes:
     """A role loop is in its first iteration from the start; its first stage waits to be handed out."""
-    plan = body.get("plan") or {}
-    stages = plan.get("stages") or []
+    plan = as_object(body.get("plan"))
+    stages = listed(plan.get("stages"))
     if not stages:
         return {}
     waiting = {"status": "pending", "message": "the first stage waits for its agent", "updated_at": utc(at)}
@@ -287,13 +289,13 @@ def _first_turn(body: dict[str, Any], at: float) -> Changes:
     return {"iteration": 1, "project_id": plan.get("projectId"), "turn": first, "dispatch": waiting}
 
 
-def _turn(kind: str, body: dict[str, Any], at: float) -> Changes:
+def _turn(kind: str, body: JsonObject, at: float) -> Changes:
     """A stage reached its agent, or it failed; only one that never got there is a matter of dispatch."""
     index, label = body.get("index"), body.get("stage")
     if kind == "stage_failed":
         if not body.get("dispatch"):
             return {}
-        error = str((body.get("error") or {}).get("message", ""))[:200]
+        error = str(as_object(body.get("error")).get("message", ""))[:200]
         failed = {"status": "failed", "message": f"`{label}` could not be handed out", "error": error}
         return {"dispatch": {**failed, "stage_id": body.get("place"), "stage_index": index, "updated_at": utc(at)}}
     sent = {
@@ -357,7 +359,7 @@ def _question(kind: str, body: JsonObject) -> Changes:
     return {"kind": kind, **{name: body[name] for name in shown if name in body}}
 
 
-def _asked(state: RunState, body: dict[str, Any]) -> Changes:
+def _asked(state: RunState, body: JsonObject) -> Changes:
     asked = {key: body[key] for key in ("loopId", "iteration", "output", "place", "revise") if key in body}
     waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
@@ -369,12 +371,12 @@ def _answered(state: RunState, body: JsonObject) -> Changes:
     return {"asked": left, "status": "running" if done else state.status}
 
 
-def _followed(state: RunState, body: dict[str, Any]) -> bool:
-    return int(body.get("depth", 0)) <= state.depth
+def _followed(state: RunState, body: JsonObject) -> bool:
+    return (int_field(body, "depth") or 0) <= state.depth
 
 
-def _loop_begins(state: RunState, body: dict[str, Any]) -> Changes:
-    depth = int(body.get("depth", 0))
+def _loop_begins(state: RunState, body: JsonObject) -> Changes:
+    depth = int_field(body, "depth") or 0
     if state.loop is not None and depth > state.depth:
         return {}
     condition = body.get("condition")
@@ -389,14 +391,14 @@ def _loop_begins(state: RunState, body: dict[str, Any]) -> Changes:
     }
 
 
-def _iteration_begins(state: RunState, body: dict[str, Any]) -> Changes:
+def _iteration_begins(state: RunState, body: JsonObject) -> Changes:
     if not _followed(state, body) and state.iteration:
         return {}
     return {
         "iteration": body.get("iteration", state.iteration),
         "max_iterations": body.get("maxIterations", state.max_iterations),
         "loop": body.get("loop", state.loop),
-        "depth": int(body.get("depth", 0)),
+        "depth": int_field(body, "depth") or 0,
     }
 
 
@@ -405,16 +407,16 @@ def _cut(body: JsonObject) -> Changes:
     return {name: value for name, value in shown.items() if value is not None}
 
 
-def _paid(state: RunState, body: dict[str, Any]) -> Changes:
+def _paid(state: RunState, body: JsonObject) -> Changes:
     if body.get("copied"):  # another run has paid for it
         return {}
-    usd, tokens = body.get("usd"), body.get("tokens") or {}
-    given_up = (body.get("error") or {}).get("code") == "given_up"  # paid, and no answer of any kind
+    usd, tokens = float_field(body, "usd"), as_object(body.get("tokens"))
+    given_up = as_object(body.get("error")).get("code") == "given_up"  # paid, and no answer of any kind
     return {
         "calls": state.calls + (not given_up),
         "cut": (*state.cut, _cut(body))[-MOST_CUT:] if body.get("cut") else state.cut,
-        "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + float(usd),
+        "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + usd,
         "unpriced": state.unpriced or (usd is None and "error" not in body),
-        "input_tokens": state.input_tokens + int(tokens.get("input", 0)),
-        "output_tokens": state.output_tokens + int(tokens.get("output", 0)),
+        "input_tokens": state.input_tokens + (int_field(tokens, "input") or 0),
+        "output_tokens": state.output_tokens + (int_field(tokens, "output") or 0),
     }

@@ -15,15 +15,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar, TypeVarTuple, cast
 
-from loop_ls.engine.core.ports import Fact, Json
+from loop_ls.contract.facts.payload import Fact
+from loop_ls.engine.core.ports import Recorded
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.serialization import enter, hash_of, pack, unpack
 from loop_ls.engine.journal.storage import Entry, Row, Storage
+from loop_ls.text.json_value import Json, JsonObject
 
 T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
 BATCH = 256
 #: Entries of one turn of the loop that do not wait for one another.
 EAGER = 2
@@ -37,7 +40,10 @@ PAGE_WEIGHT = 4_000_000
 NO_ROOM = frozenset({"disk_full", "read_only", "busy"})
 OFFER_AGAIN = 5.0
 Listener = Callable[[list[Event]], None]
-Mask = Callable[[Json], Json]
+#: Takes out of a value of the record what nobody may read.
+Mask = Callable[[object], object]
+
+
 #: `disk`: the future waits until the entry survives a power failure. `now`: until it survives the end of
 #: this process; a prompt storage mostly has it before `append` returns. `soon`: the same, with the next
 #: entry, or in the next turn of the loop.
@@ -51,7 +57,7 @@ class Page(NamedTuple):
     more: bool
 
 
-def _unmasked(value: Json) -> Json:
+def _unmasked(value: object) -> object:
     return value
 
 
@@ -96,7 +102,7 @@ class Journal:
         self._eager = EAGER
         self.told = 0  # the position up to which listeners have heard, where others write too
         self._order = threading.Lock()
-        self._answers: dict[str, dict[str, Json]] = {}
+        self._answers: dict[str, dict[str, Recorded]] = {}
         self._readers = ThreadPoolExecutor(1, "journal-reader")
         self._tidiers = ThreadPoolExecutor(1, "journal-tidier")
         self._tidying: Future[None] | None = None
@@ -110,7 +116,7 @@ class Journal:
         run: str,
         key: str | None = None,
         facts: Sequence[Fact] = (),
-        answer: Any = ...,
+        answer: Recorded | None = None,
         keep: Mapping[str, str] | None = None,
         when: When = "disk",
         owned: str = "",
@@ -126,21 +132,25 @@ class Journal:
         texts = dict(keep or {})
         spent = account() if facts and (account := self.accounts.get(run)) else {}
         mask = self.masks.get(run, _unmasked)
-        entered = [(kind, *enter({**mask(body), **spent}, texts)) for kind, body in facts]
+        entered = [(kind, *enter({**cast("JsonObject", mask(body)), **spent}, texts)) for kind, body in facts]
         seen: list[Fact] = [(kind, body) for kind, body, _ in entered]
         packed = [(kind, text) for kind, _, text in entered]
-        value = None if answer is ... else pack(mask(answer), texts)
+        value = None if answer is None else pack(mask(answer), texts)
         entry = Entry(run, key, value, packed, texts, self.clock(), owned=owned, ongoing=ongoing, queued=queued)
         return self._put(entry, seen, when, patient)
 
-    def keep_snapshot(self, run: str, state: dict[str, Any]) -> asyncio.Future[list[Event]]:
+    def keep_snapshot(self, run: str, state: JsonObject) -> asyncio.Future[list[Event]]:
         """Remember the folded state of a run that ended."""
         texts: dict[str, str] = {}
         _, packed = enter(state, texts)
         return self._put(Entry(run, snapshot=packed, texts=texts), [], "soon")
 
     def adopt(
-        self, run: str, facts: Sequence[tuple[float, str, Any]], answers: Mapping[str, Any], texts: Mapping[str, str]
+        self,
+        run: str,
+        facts: Sequence[tuple[float, str, JsonObject]],
+        answers: Mapping[str, Json],
+        texts: Mapping[str, str],
     ) -> asyncio.Future[list[Event]]:
         """A whole run from elsewhere, at once: facts with their own times, and what was answered."""
         for at, kind, body in facts[:-1]:
@@ -394,12 +404,12 @@ class Journal:
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def recall(self, run: str, key: str) -> Json:
+    def recall(self, run: str, key: str) -> Recorded | None:
         """The answer of `key`, read at once; None where there is none."""
         if (loaded := self._answers.get(run)) is not None and key in loaded:
             return loaded[key]
         packed = self.storage.value(run, key)
-        return None if packed is None else self.unpacked(packed)
+        return None if packed is None else cast("Recorded", self.unpacked(packed))
 
     def load_answers(self, run: str) -> tuple[set[str], list[str]]:
         """Keep what a run was answered at hand, where reading means a network -> its keys, those that have
@@ -407,14 +417,16 @@ class Journal:
         if not self.storage.shared:
             return self.storage.keys(run)
         found = self.storage.answers(run)
-        self._answers[run] = {key: self.unpacked(value) for key, value in found.items() if value is not None}
+        self._answers[run] = {
+            key: cast("Recorded", self.unpacked(value)) for key, value in found.items() if value is not None
+        }
         return set(self._answers[run]), sorted(key for key, value in found.items() if value is None)
 
     def let_go(self, run: str) -> None:
         """The run is over, or somebody else's."""
         self._answers.pop(run, None)
 
-    def unpacked(self, packed: str) -> Json:
+    def unpacked(self, packed: str) -> JsonObject:
         try:
             return unpack(packed, self.text)
         except ValueError:
@@ -449,7 +461,7 @@ class Journal:
                 return Page(events, True)
         return Page(events, len(rows) == limit)
 
-    async def read(self, work: Callable[..., T], *args: Any) -> T:
+    async def read(self, work: Callable[[*Arguments], T], *args: *Arguments) -> T:
         """Do a read outside the loop's thread."""
         return await self._loop.run_in_executor(self._readers, work, *args)
 

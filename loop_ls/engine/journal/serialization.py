@@ -11,8 +11,12 @@ import json
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar, cast
 
+from loop_ls.text.json_value import JsonObject
+
+#: A JSON value, or one that `plain` makes one of.
+Value = TypeVar("Value")
 #: Texts at least this long are stored once, by hash, whatever facts and answers repeat them.
 LONG = 200
 #: A text of this length is not worth a copy, nor the time for one.
@@ -25,9 +29,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Value) -> Value:
     """The value as JSON gives it back: text keys, lists, no NUL, no lone surrogate, no NaN."""
-    return _repaired(value) if _holds_a_book(value) else json.loads(_text(value))
+    return cast("Value", _repaired(value) if _holds_a_book(value) else json.loads(_text(value)))
 
 
 def plain_text(text: str) -> str:
@@ -50,25 +54,25 @@ def key_of(name: str) -> bytes:
         return b""
 
 
-def pack(value: Any, texts: dict[str, str]) -> str:
+def pack(value: object, texts: dict[str, str]) -> str:
     """`value` (already plain) as compact JSON; long texts go to `texts` and leave their hash."""
     return _encode(_packed(value, texts))
 
 
-def enter(value: Any, texts: dict[str, str]) -> tuple[Any, str]:
+def enter(value: Value, texts: dict[str, str]) -> tuple[Value, str]:
     """The plain form of a value, and the same packed."""
     if _holds_a_book(value):
-        found = _repaired(value)
+        found = cast("Value", _repaired(value))
         return found, pack(found, texts)
     text = _text(value)
-    found = json.loads(text)
+    found = cast("Value", json.loads(text))
     return found, text if len(text) < LONG else pack(found, texts)
 
 
-def unpack(packed: str, text_of: Callable[[str], str]) -> object:
-    """The value that was packed."""
+def unpack(packed: str, text_of: Callable[[str], str]) -> JsonObject:
+    """The object that was packed."""
     value = json.loads(packed)
-    return _unpacked(value, text_of) if "\\u0000" in packed else value
+    return cast("JsonObject", _unpacked(value, text_of) if "\\u0000" in packed else value)
 
 
 def _holds_a_book(value: object) -> bool:

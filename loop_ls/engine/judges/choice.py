@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.context.model_targets import execution_targets
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.local_condition import LocalCondition, read_local
 from loop_ls.formats.workflow.model import Execution, Loop, Target
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +27,9 @@ class JudgeSettings:
     assist: tuple[Target, ...] = ()
 
     @staticmethod
-    def of(settings: Mapping[str, Any]) -> JudgeSettings:
-        judge = settings.get("judge") or {}
-        return JudgeSettings(_target(judge), judge.get("local") is True, _target(settings.get("assist") or {}))
+    def of(settings: Mapping[str, Json]) -> JudgeSettings:
+        judge = as_object(settings.get("judge"))
+        return JudgeSettings(_target(judge), judge.get("local") is True, _target(as_object(settings.get("assist"))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loop_ls.contract.facts.kinds import Judged, Warned
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.context.interpolation import Rendered, interpolate, undefined
 from loop_ls.engine.context.loop_variables import AfterIteration
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.loop_driver import History, Turn, Verdict
-from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.local import NothingToLookFor, holds
 from loop_ls.engine.judges.verdict_parser import read_verdict
-from loop_ls.engine.model_calls.ask import Question, answered
+from loop_ls.engine.model_calls.ask import ModelAnswer, Question, answered
 from loop_ls.formats.common.key_table import CONSEQUENCES
 from loop_ls.formats.workflow.judge_question import until_question
 
@@ -68,17 +69,17 @@ class UntilJudge:
         )
         try:
             found = await self._first_answer(turn, rendered, question)
-            if read_verdict(found["text"]) == "unclear":
+            if found is None or read_verdict(found["text"]) == "unclear":
                 again = replace(question, key=turn.place.part("judge:again"))
                 found = await answered(
                     again, self.models, self.recorder, then=lambda answer: self._final(turn, rendered, answer)
                 )
         except Failure as failure:
             return await self._not_met(turn, rendered, "judge_failed", f"the judge gave no answer: {failure.message}")
-        answer = str(found["text"])
+        answer = found["text"]
         return _verdict(self._judged(turn, rendered, read_verdict(answer), answer))
 
-    async def _first_answer(self, turn: Turn, rendered: Rendered, question: Question) -> Json:
+    async def _first_answer(self, turn: Turn, rendered: Rendered, question: Question) -> ModelAnswer | None:
         """A judge that used its tokens up in thinking has said nothing clear, and is asked again like one that
         has. Raises `Failure`."""
         try:
@@ -91,17 +92,17 @@ class UntilJudge:
             message = f"{failure.message.rstrip('.')}; the judge was asked once more"
             warned = Warned(code="unclear_verdict", message=message).fact(turn.place)
             await self.recorder.record(turn.place.part("judge:empty"), [warned])
-            return {"text": ""}
+            return None
 
-    def _first(self, turn: Turn, rendered: Rendered, found: Json) -> list[Fact]:
-        answer = str(found["text"])
+    def _first(self, turn: Turn, rendered: Rendered, found: ModelAnswer) -> list[Fact]:
+        answer = found["text"]
         if read_verdict(answer) != "unclear":
             return self._final(turn, rendered, found)
         message = f"the judge said neither YES nor NO ({_shortened(answer)}) and was asked once more"
         return [Warned(code="unclear_verdict", message=message).fact(turn.place)]
 
-    def _final(self, turn: Turn, rendered: Rendered, found: Json) -> list[Fact]:
-        answer = str(found["text"])
+    def _final(self, turn: Turn, rendered: Rendered, found: ModelAnswer) -> list[Fact]:
+        answer = found["text"]
         verdict = read_verdict(answer)
         cut = True if found.get("finish") == "length" else None
         judged = self._judged(turn, rendered, verdict, answer).model_copy(update={"cut": cut})

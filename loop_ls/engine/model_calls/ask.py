@@ -10,17 +10,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from typing import NotRequired, TypedDict, final
 
 from loop_ls.contract.facts.kinds import Call, Retrying, Tokens, Warned
-from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.facts.payload import Error, Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.messages import ToolSpec, Turn
+from loop_ls.engine.core.messages import RecordedToolCall, ToolSpec, Turn
 from loop_ls.engine.core.ports import (
     EXHAUSTED,
+    EmbedRequest,
     Exhausted,
-    Fact,
     Failure,
-    Json,
     ModelFailure,
     ModelReply,
     ModelRequest,
@@ -30,6 +30,45 @@ from loop_ls.engine.core.ports import (
 )
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.formats.workflow.model import Target
+from loop_ls.text.json_value import Json
+
+
+class CallError(Error):
+    """`until`: Unix time at which what is exhausted is there again, where that is known."""
+
+    until: NotRequired[float]
+
+
+@final
+class FailedCall(TypedDict):
+    """A call of a model without an answer, in the record. `booked`: what it cost is on the bill of its attempts."""
+
+    error: CallError
+    provider: str
+    model: str
+    booked: NotRequired[bool]
+
+
+class TokenCount(TypedDict):
+    input: int
+    output: int
+
+
+@final
+class ModelAnswer(TypedDict):
+    """A whole answer of a model in the record. `usd`: None where no price is known. `duration`: seconds."""
+
+    text: str
+    provider: str
+    model: str
+    tokens: TokenCount
+    usd: float | None
+    duration: float
+    response: str | None
+    finish: str
+    maxTokens: NotRequired[int | None]
+    calls: NotRequired[list[RecordedToolCall]]
+    thoughts: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +122,7 @@ async def ask(
 ) -> str:
     """The text of the first whole answer. `then` gives the facts that follow from it, in one
     transaction with it. Raises `Failure` when nobody answered."""
-    answer = await answered(question, models, recorder, before, lambda answer: then(answer["text"]))
-    return str(answer["text"])
+    return (await answered(question, models, recorder, before, lambda answer: then(answer["text"])))["text"]
 
 
 async def answered(
@@ -92,9 +130,9 @@ async def answered(
     models: Models,
     recorder: Recorder,
     before: Sequence[Fact] = (),
-    then: Callable[[Json], Iterable[Fact]] = lambda answer: (),
-) -> Json:
-    """The first whole answer of the chain as it is recorded: `text`, `provider`, `calls`, ...
+    then: Callable[[ModelAnswer], Iterable[Fact]] = lambda answer: (),
+) -> ModelAnswer:
+    """The first whole answer of the chain as it is recorded.
     Raises `Failure` when nobody answered, `Exhausted` when that is for good. Where it is known when somebody
     can be asked again, the run is parked until then."""
     key = question.key
@@ -123,11 +161,10 @@ async def _first_answer(
     models: Models,
     recorder: Recorder,
     before: Sequence[Fact],
-    then: Callable[[Json], Iterable[Fact]],
-) -> Json:
+    then: Callable[[ModelAnswer], Iterable[Fact]],
+) -> ModelAnswer:
     failed: list[str] = []
-    exhausted: list[Json] = []
-    answer: Json = None
+    errors: list[CallError] = []
     for number, target in enumerate(question.targets, 1):
         key = first if number == 1 else f"{first}.{number}"
         answer = await recorder.call(
@@ -138,23 +175,23 @@ async def _first_answer(
         )
         if "error" not in answer:
             return answer
-        if answer["error"]["code"] == EXHAUSTED:
-            exhausted.append(answer["error"])
+        errors.append(answer["error"])
         failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
-    if not failed:
+    if not errors:
         raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
-    if exhausted:  # whoever else is out of order now does not bring its quota back
-        known = [error["until"] for error in exhausted if error.get("until") is not None]
+    if exhausted := [
+        error for error in errors if error["code"] == EXHAUSTED
+    ]:  # whoever else is out of order now does not bring its quota back
+        until = min((error["until"] for error in exhausted if "until" in error), default=None)
         told = exhausted[0]["message"] if len(failed) == 1 else "; ".join(failed)
-        until = min(known, default=None)
-        hint = exhausted[0].get("hint", "")
-        raise Failure(EXHAUSTED, told, hint, EXHAUSTED, question.place.key, until)
-    error = answer["error"]
-    raise Failure(error["code"], "; ".join(failed), error.get("hint", ""), place=question.place.key)
+        raise Failure(EXHAUSTED, told, exhausted[0]["hint"], EXHAUSTED, question.place.key, until)
+    raise Failure(errors[-1]["code"], "; ".join(failed), errors[-1]["hint"], place=question.place.key)
 
 
-async def _asked(key: str, request: ModelRequest, question: Question, models: Models, recorder: Recorder) -> Json:
-    """One call as a JSON value: the reply, or the error that came instead."""
+async def _asked(
+    key: str, request: ModelRequest, question: Question, models: Models, recorder: Recorder
+) -> ModelAnswer | FailedCall:
+    """One call: the reply, or the error that came instead."""
     notes: list[asyncio.Future[None]] = []
 
     def on_text(text: str) -> None:
@@ -172,21 +209,24 @@ async def _asked(key: str, request: ModelRequest, question: Question, models: Mo
         async with recorded_bill(recorder, key, question.place, question.purpose) as bill:
             return _reply(await models.ask(replace(request, bill=bill), on_text, on_wait), request)
     except ModelFailure as failure:
-        error = error_of(failure)
-        booked = {"booked": True} if failure.details.get("booked") else {}
-        return {"error": error, "provider": request.provider, "model": request.model, **booked}
+        return failed_call(failure, request)
     finally:
         recorder.streamed(**question.shown)
         await asyncio.gather(*notes)
 
 
-def error_of(failure: ModelFailure) -> dict[str, Json]:
+def failed_call(failure: ModelFailure, request: ModelRequest | EmbedRequest) -> FailedCall:
     """A failed call as it is recorded."""
-    until = {"until": failure.details["until"]} if failure.details.get("until") is not None else {}
-    return {"code": failure.code, "message": failure.message, "hint": failure.hint, **until}
+    error: CallError = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+    if "until" in failure.details:
+        error["until"] = failure.details["until"]
+    found: FailedCall = {"error": error, "provider": request.provider, "model": request.model}
+    if failure.details.get("booked"):
+        found["booked"] = True
+    return found
 
 
-def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:
+def request_of(work: Callable[[], Awaitable[object]]) -> ModelRequest | None:
     """What a recorded call would ask of a model; None where it does something else."""
     if isinstance(work, partial) and work.func is _asked:
         request: ModelRequest = work.args[1]
@@ -194,9 +234,8 @@ def request_of(work: Callable[[], Awaitable[Json]]) -> ModelRequest | None:
     return None
 
 
-def _reply(reply: ModelReply, request: ModelRequest) -> dict[str, Json]:
-    asked = {"calls": [call.wire() for call in reply.calls], "thoughts": reply.thoughts} if reply.calls else {}
-    return {
+def _reply(reply: ModelReply, request: ModelRequest) -> ModelAnswer:
+    answer: ModelAnswer = {
         "text": reply.text,
         "provider": reply.provider,
         "model": reply.model,
@@ -206,26 +245,39 @@ def _reply(reply: ModelReply, request: ModelRequest) -> dict[str, Json]:
         "response": reply.response_id,
         "finish": reply.finish,
         "maxTokens": reply.max_tokens or request.max_tokens,
-        **asked,
     }
+    if reply.calls:
+        answer["calls"] = [call.wire() for call in reply.calls]
+        answer["thoughts"] = reply.thoughts
+    return answer
 
 
-def _facts(answer: Json, question: Question) -> Iterable[Fact]:
+def facts_of_failed(answer: FailedCall, place: Place, purpose: str) -> list[Fact]:
+    """What it cost is on the bill of its attempts, where it is booked."""
+    if answer.get("booked"):
+        return []
+    call = Call(provider=answer["provider"], model=answer["model"], purpose=purpose, error=answer["error"])
+    return [call.fact(place)]
+
+
+def _facts(answer: ModelAnswer | FailedCall, question: Question) -> Iterable[Fact]:
     place = question.place
-    call = {"provider": answer["provider"], "model": answer["model"], "purpose": question.purpose}
     if "error" in answer:
-        if not answer.get("booked"):
-            yield Call(**call, **answer.get("spent", {}), error=answer["error"]).fact(place)
+        yield from facts_of_failed(answer, place, question.purpose)
         return
+    cut = answer["finish"] == "length"
     yield Call(
-        **call,
+        provider=answer["provider"],
+        model=answer["model"],
+        purpose=question.purpose,
         tokens=Tokens(**answer["tokens"]),
         usd=answer["usd"],
         duration=answer["duration"],
         response_id=answer["response"],
-        **({"cut": True, "max_tokens": answer.get("maxTokens")} if answer["finish"] == "length" else {}),
+        cut=cut or None,
+        max_tokens=answer.get("maxTokens") if cut else None,
     ).fact(place)
-    if answer["finish"] == "length":
+    if cut:
         whose = "the judge's answer" if question.purpose == "judge" else f"the answer of `{place.key}`"
         limit = answer.get("maxTokens")
         told = f"`max_tokens` is {limit}" if limit else "the model's own, as no `max_tokens` is set"

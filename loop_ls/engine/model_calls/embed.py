@@ -10,17 +10,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, final
 
 from loop_ls.contract.facts.kinds import Call, Retrying, Tokens
-from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.facts.payload import Error, Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import EmbedRequest, Fact, Failure, Json, ModelFailure, Models, Recorder, Waiting
-from loop_ls.engine.model_calls.ask import error_of, parked_or_ended
+from loop_ls.engine.core.ports import EmbedRequest, Failure, ModelFailure, Models, Recorder, Waiting
+from loop_ls.engine.model_calls.ask import FailedCall, facts_of_failed, failed_call, parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 
 #: Texts in one call: what every provider takes.
 AT_ONCE = 64
+
+
+@final
+class Vectors(TypedDict):
+    """Vectors of some texts in the record; `tokens` are those of the texts, `duration` in seconds."""
+
+    vectors: list[list[float] | str]
+    provider: str
+    model: str
+    tokens: int
+    usd: float | None
+    duration: float
 
 
 class Embedded(NamedTuple):
@@ -51,21 +63,29 @@ async def embed(
 
 async def _answered(
     request: EmbedRequest, place: Place, first: str, models: Models, recorder: Recorder, before: Sequence[Fact]
-) -> Json:
+) -> Vectors:
     key = first
     for again in count(1):
-        work = partial(_asked, request, place, key, models, recorder)
-        answer = await recorder.call(key, work, partial(_facts, place, request.purpose), before if again == 1 else ())
+        answer = await recorder.call(
+            key,
+            partial(_asked, request, place, key, models, recorder),
+            lambda answer: _facts(place, request.purpose, answer),
+            before if again == 1 else (),
+        )
         if "error" not in answer:
             return answer
         error = answer["error"]
-        failure = Failure(error["code"], error["message"], error["hint"], place=place.key, until=error.get("until"))
+        failure = Failure(
+            error["code"], error["message"], error.get("hint", ""), place=place.key, until=error.get("until")
+        )
         await parked_or_ended(failure, recorder, f"{key}:wait-for-reset")
         key = f"{first}@{again + 1}"
     raise AssertionError("counting does not end")
 
 
-async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, recorder: Recorder) -> Json:
+async def _asked(
+    request: EmbedRequest, place: Place, key: str, models: Models, recorder: Recorder
+) -> Vectors | FailedCall:
     notes: list[asyncio.Future[None]] = []
 
     def on_wait(wait: Waiting) -> None:
@@ -76,9 +96,7 @@ async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, 
         async with recorded_bill(recorder, key, place, request.purpose) as bill:
             reply = await models.embed(replace(request, bill=bill), on_wait)
     except ModelFailure as failure:
-        error = error_of(failure)
-        booked = {"booked": True} if failure.details.get("booked") else {}
-        return {"error": error, "provider": request.provider, "model": request.model, **booked}
+        return failed_call(failure, request)
     finally:
         await asyncio.gather(*notes)
     return {
@@ -91,11 +109,15 @@ async def _asked(request: EmbedRequest, place: Place, key: str, models: Models, 
     }
 
 
-def _facts(place: Place, purpose: str, answer: Json) -> list[Fact]:
-    call = {"provider": answer["provider"], "model": answer["model"], "purpose": purpose}
-    if answer.get("booked"):
-        return []
+def _facts(place: Place, purpose: str, answer: Vectors | FailedCall) -> list[Fact]:
     if "error" in answer:
-        return [Call(**call, error=answer["error"]).fact(place)]
-    tokens = Tokens(input=answer["tokens"])
-    return [Call(**call, tokens=tokens, usd=answer["usd"], duration=answer["duration"]).fact(place)]
+        return facts_of_failed(answer, place, purpose)
+    call = Call(
+        provider=answer["provider"],
+        model=answer["model"],
+        purpose=purpose,
+        tokens=Tokens(input=answer["tokens"]),
+        usd=answer["usd"],
+        duration=answer["duration"],
+    )
+    return [call.fact(place)]

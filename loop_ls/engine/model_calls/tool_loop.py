@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from loop_ls.contract.facts.kinds import ToolCalled
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn, read_calls
-from loop_ls.engine.core.ports import Fact, Failure, Json, Models, Recorder
+from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.task_group import together
-from loop_ls.engine.model_calls.ask import Question, answered
+from loop_ls.engine.model_calls.ask import ModelAnswer, Question, answered
+from loop_ls.text.json_value import Json
 
 #: Rounds of tools in one answer, where nobody says how many.
 ROUNDS = 10
@@ -30,6 +32,15 @@ class Outcome:
     text: str
     failed: bool = False
     source: str = ""
+
+
+class ToolResult(TypedDict):
+    """The outcome of a call in the record; `duration` in seconds."""
+
+    text: str
+    failed: bool
+    source: str
+    duration: float
 
 
 class Toolbox(Protocol):
@@ -65,7 +76,7 @@ async def converse(
         )
         calls = read_calls(answer.get("calls"))
         if not calls:
-            return str(answer["text"])
+            return answer["text"]
         if number > rounds:
             raise _no_end(question, rounds)
         keys = (f"{question.key}-{number}.tool{position}" for position in range(1, len(calls) + 1))
@@ -77,7 +88,7 @@ async def converse(
     raise AssertionError("counting does not end")
 
 
-def _next(asked: Question, question: Question, turn: Turn, number: int, answer: Json) -> Question:
+def _next(asked: Question, question: Question, turn: Turn, number: int, answer: ModelAnswer) -> Question:
     """The question of the next round: whoever answered is asked first."""
     who = (answer["provider"], answer["model"])
     first = next((n for n, target in enumerate(asked.targets) if (target.provider, target.model) == who), 0)
@@ -88,13 +99,13 @@ def _next(asked: Question, question: Question, turn: Turn, number: int, answer: 
 async def _call(question: Question, key: str, call: ToolCall, toolbox: Toolbox, recorder: Recorder) -> ToolAnswer:
     """One call of a tool, once per run."""
 
-    async def work() -> Json:
+    async def work() -> ToolResult:
         began = time.perf_counter()
         found = await _outcome(call, toolbox)
         took = round(time.perf_counter() - began, 6)
         return {"text": found.text, "failed": found.failed, "source": found.source, "duration": took}
 
-    def facts(found: Json) -> list[Fact]:
+    def facts(found: ToolResult) -> list[Fact]:
         return [
             ToolCalled(
                 tool=call.name,

@@ -10,12 +10,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
-from loop_ls.engine.core.ports import Allowance, Bill, Fact, LostAttempt
+from loop_ls.contract.facts.payload import Fact
+from loop_ls.engine.core.ports import Allowance, Bill, LostAttempt
 from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+from loop_ls.text.json_value import JsonObject
 
 Day = tuple[int, int, int]
 
@@ -128,7 +129,7 @@ class Accounts:
         """Into the run's own account; the shared ones hear of them when they are written."""
         return self.own.count(facts)
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> JsonObject:
         return self.own.told()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from loop_ls.engine.core.ports import Failure, Recorder, Stopped
 from loop_ls.engine.core.time_limit import OVER_TIME, within
@@ -35,7 +35,7 @@ class Caps:
     unchanged: int | None = None
 
     @staticmethod
-    def of(*limits: Any) -> Caps:
+    def of(*limits: object) -> Caps:
         """The narrowest of sections such as `limits` of the settings, each with the same keys."""
         sections = [each for each in limits if isinstance(each, Mapping)]
         tokens = _least(_number(each.get("maxTokens")) for each in sections)
@@ -48,7 +48,7 @@ class Caps:
         )
 
     @staticmethod
-    def over(limits: Any, span: str) -> Caps:
+    def over(limits: object, span: str) -> Caps:
         """Those that all runs of a project share: `perDay` or `perProject` of a section such as `limits`."""
         section = limits.get(span) if isinstance(limits, Mapping) else None
         found = Caps.of(section)

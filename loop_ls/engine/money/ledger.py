@@ -10,12 +10,13 @@ import asyncio
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from loop_ls.contract.amounts import money
 from loop_ls.contract.facts.kinds import BudgetWarning, Warned
-from loop_ls.engine.core.ports import Fact
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.money.caps import CapReached, Caps
+from loop_ls.text.json_value import JsonObject, as_object, float_field, int_field
 
 #: The part of a cap after which a run says so.
 WARN_AT = 0.8
@@ -90,8 +91,8 @@ class Ledger:
         flight where it would not fit only because of them. Raises `CapReached`."""
         while True:
             self.begin()
-            taken = self.spent.plus(_sum(self._books.paid))
-            held = _sum(hold.most for hold in self._books.holds)
+            taken = self.spent.plus(total(self._books.paid))
+            held = total(hold.most for hold in self._books.holds)
             for number, cost in enumerate(wanted):
                 if self._fits(taken.plus(held).plus(cost)):
                     hold = Hold(cost)
@@ -126,8 +127,8 @@ class Ledger:
 
     async def again(self, hold: Hold) -> None:
         """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
-        taken = self.spent.plus(_sum(self._books.paid))
-        if not self._fits(taken.plus(_sum(each.most for each in self._books.holds))):
+        taken = self.spent.plus(total(self._books.paid))
+        if not self._fits(taken.plus(total(each.most for each in self._books.holds))):
             raise self._reached(taken, hold.most)
 
     @property
@@ -136,7 +137,7 @@ class Ledger:
 
     def check(self) -> None:
         """For calls whose cost nobody can bound: something has to be left. Raises `CapReached`."""
-        taken = self.spent.plus(_sum(self._books.paid))
+        taken = self.spent.plus(total(self._books.paid))
         used_up = (self.caps.usd is not None and taken.usd >= self.caps.usd) or (
             self.caps.tokens is not None and taken.tokens >= self.caps.tokens
         )
@@ -148,14 +149,14 @@ class Ledger:
         """Dollars that nobody has spent or promised; None where there is no cap."""
         if self.caps.usd is None:
             return None
-        held = _sum(hold.most for hold in self._books.holds)
-        return max(0.0, self.caps.usd - self.spent.usd - _sum(self._books.paid).usd - held.usd)
+        held = total(hold.most for hold in self._books.holds)
+        return max(0.0, self.caps.usd - self.spent.usd - total(self._books.paid).usd - held.usd)
 
     def left_tokens(self) -> int | None:
         if self.caps.tokens is None:
             return None
-        held = _sum(hold.most for hold in self._books.holds)
-        return max(0, self.caps.tokens - self.spent.tokens - _sum(self._books.paid).tokens - held.tokens)
+        held = total(hold.most for hold in self._books.holds)
+        return max(0, self.caps.tokens - self.spent.tokens - total(self._books.paid).tokens - held.tokens)
 
     def _fits(self, whole: Cost) -> bool:
         caps = self.caps
@@ -230,7 +231,7 @@ class Ledger:
         )
         return [warning.fact()]
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> JsonObject:
         """What was spent so far, as every fact of the run says it: nothing, where that is all."""
         usd, tokens = round(self.spent.usd, 9), self.spent.tokens
         if not usd and not tokens:
@@ -243,15 +244,15 @@ class Ledger:
         return money or (caps.tokens is not None and spent.tokens > 0 and spent.tokens >= WARN_AT * caps.tokens)
 
 
-def cost_of(call: dict[str, Any]) -> Cost:
+def cost_of(call: JsonObject) -> Cost:
     """What a `call` fact says was spent; copied calls were paid by another run."""
     if call.get("copied"):
         return Cost()
-    tokens = call.get("tokens") or {}
-    return Cost(float(call.get("usd") or 0.0), int(tokens.get("input", 0)) + int(tokens.get("output", 0)))
+    tokens = as_object(call.get("tokens"))
+    return Cost(float_field(call, "usd") or 0.0, (int_field(tokens, "input") or 0) + (int_field(tokens, "output") or 0))
 
 
-def _sum(costs: Iterable[Cost]) -> Cost:
+def total(costs: Iterable[Cost]) -> Cost:
     found = Cost()
     for cost in costs:
         found = found.plus(cost)

@@ -7,7 +7,6 @@ by what the provider says afterwards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from loop_ls.engine.core.ports import Failure, ModelFailure, ModelRequest
 from loop_ls.engine.core.price_table import Price, known_price, tokens_at_most
@@ -26,7 +25,7 @@ SHORT_VERDICT, SHORTEST_VERDICT = 512, 64
 
 
 def price_of(
-    name: str, model: str, providers: Mapping[str, Any], environ: Mapping[str, str], mock: bool = False
+    name: str, model: str, providers: Mapping[str, Json], environ: Mapping[str, str], mock: bool = False
 ) -> Price | None:
     """Dollars for a million tokens: of the settings, else of the table; what runs here is free. None:
     nobody knows. The table takes a tenth of a second to load the first time."""

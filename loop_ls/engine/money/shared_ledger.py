@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from loop_ls.engine.core.ports import Fact
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Hold, Ledger, cost_of
 

@@ -6,7 +6,6 @@ Written from the run's view; questions to the judge are rendered here, because t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from loop_ls.contract.run_view.fold import RunView, folded
 from loop_ls.contract.run_view.parts import Row as RowView
@@ -15,8 +14,8 @@ from loop_ls.engine.roles.records.rows import is_role_loop, role_rows
 from loop_ls.formats.workflow.judge_question import until_question
 from loop_ls.text.json_value import JsonObject
 
-Event = dict[str, Any]
-Row = dict[str, Any]
+Event = JsonObject
+Row = JsonObject
 
 
 def iterations(run_id: str, events: Iterable[Event]) -> list[Row]:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from loop_ls.contract.answers import EventPage, Refusal
 from loop_ls.contract.run_view.fold import RunView
-from loop_ls.contract.run_view.parts import number
+from loop_ls.text.json_value import int_field
 
 #: Runs whose views are kept, characters of a text, and facts that are read at once: others are answered in between.
 RUNS, KEEP, FACTS = 16, 200, 200
@@ -31,7 +31,7 @@ class KeptViews:
             after = view.seq
             page = await self._events(run_id, after, FACTS)
             for event in page["events"] if page["ok"] else ():
-                if (number(event, "seq") or 0) > view.seq:  # somebody else may have asked for the same meanwhile
+                if (int_field(event, "seq") or 0) > view.seq:  # somebody else may have asked for the same meanwhile
                     view.take(event)
             if view.seq == after:
                 break

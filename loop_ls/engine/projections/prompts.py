@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from loop_ls.contract.answers import Prompt
 from loop_ls.engine.core.plan import Plan, Program, read_plan
@@ -84,7 +84,7 @@ class Found:
         if asked is not None and self._wanted(asked.place):
             row = cut(self._mask.value(asked.row()), LONGEST)
             self.rows.append(row)
-            self._characters += sum(len(row.get(name, "")) for name in ("prompt", "system"))
+            self._characters += len(row["prompt"]) + len(row.get("system", ""))
         return len(self.rows) < MOST and self._characters < CHARACTERS
 
     def _wanted(self, place: str) -> bool:
@@ -108,7 +108,7 @@ class Nobody:
     def problem(self, name: str) -> ModelFailure | None:
         return None
 
-    async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
+    async def ask(self, request: ModelRequest, on_text: object = None, on_wait: object = None) -> ModelReply:
         raise Stopped
 
     async def embed(self, request: object, on_wait: object = None) -> EmbedReply:

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import cast
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.null_recorder import NullRecorder
-from loop_ls.engine.core.ports import Approval, Fact, Json, Stopped
+from loop_ls.engine.core.ports import Approval, Recordable, Recorded, Stopped
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.runs.journal_recorder import replayed
+from loop_ls.text.json_value import Json
 
 #: After so many calls others get their turn.
 BREATH = 20
 #: What people and the engine do between two steps of a program.
 _BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interrupted", "stopping"})
 
-Work = Callable[[], Awaitable[Json]]
+Work = Callable[[], Awaitable[object]]
 
 
 class ReplayRecorder(NullRecorder):
@@ -40,40 +42,40 @@ class ReplayRecorder(NullRecorder):
     async def call(
         self,
         key: str,
-        work: Work,
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        work: Callable[[], Awaitable[Recordable]],
+        facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
-    ) -> Json:
+    ) -> Recordable:
         """`work` is never done; only what it would ask is read."""
         self._calls += 1
         if self._calls % BREATH == 0:
             await asyncio.sleep(0)
         more = self._hear(work)
-        return replayed(self._answer(key, more))
+        return cast("Recordable", replayed(self._answer(key, more)))
 
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
-        return self._answer(key)["value"]
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
+        return cast("Recordable", self._answer(key).get("value"))
 
     async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
-        return Approval(**self._answer(place.part("approval"))["value"])
+        return Approval.of_fact(self._answer(place.part("approval")).get("value"))
 
-    def _answer(self, key: str, more: bool = True) -> dict[str, Any]:
-        answer: dict[str, Any] | None = self._journal.recall(self.run_id, key)
+    def _answer(self, key: str, more: bool = True) -> Recorded:
+        answer = self._journal.recall(self.run_id, key)
         if answer is None or not more:
             raise Stopped
         return answer
 
-    def recall(self, key: str) -> Json:
+    def recall(self, key: str) -> object:
         """Only what was noted on this way: a short cut past a finished iteration would lead past its prompts."""
         return self._noted.get(key)
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
-        self._noted.setdefault(key, answer)
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
+        self._noted.setdefault(key, cast("Json", answer))
         self._changes.hear(facts)
 
     async def now(self, key: str) -> float:
         known = self._journal.recall(self.run_id, key)
-        return float(known.get("value") or 0.0) if known else 0.0
+        return cast("float", known.get("value") or 0.0) if known else 0.0
 
     async def sleep(self, key: str, seconds: float) -> None:
         return

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import count, takewhile
 
 from loop_ls.contract.answers import Node
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan, read_plan
@@ -21,6 +22,7 @@ from loop_ls.engine.journal import Journal
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
 from loop_ls.index.graph.graph import waits
+from loop_ls.text.json_value import int_field
 
 #: Calls inside calls that are shown; deeper ones are drawn closed.
 DEPTH = 4
@@ -112,7 +114,7 @@ def _look_inside(node: Node, library: Library, caller: str, above: tuple[str, ..
 
 def _in_turn(plan: Plan) -> list[Node]:
     """A role loop: one stage after the other."""
-    labels = [str(stage.get("label") or stage.get("role")) for stage in plan.details.get("stages") or ()]
+    labels = [str(stage.get("label") or stage.get("role")) for stage in listed(plan.details.get("stages"))]
     stages: list[Node] = [
         {"name": label, "kind": "stage", "mode": "role", "needs": labels[number - 1 : number] if number else []}
         for number, label in enumerate(labels)
@@ -126,7 +128,7 @@ def _alone(plan: Plan) -> list[Node]:
 
 
 def _around(plan: Plan, inner: list[Node]) -> Node:
-    limit = plan.limits.get("maxIterations")
+    limit = int_field(plan.limits, "maxIterations")
     loop: Node = {"name": plan.name, "kind": "loop", "mode": plan.format, "needs": [], "inner": inner}
     return loop if limit is None else {**loop, "maxIterations": limit}
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Row as RowView
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.projections.history import rows_of, status_of
 from loop_ls.engine.roles.records.rows import is_role_loop
+from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 #: The newest iterations of which the time is told one by one.
@@ -25,7 +27,9 @@ def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
     rows = list(_counted_rows(str(state["runId"]), view, now))
     stages: list[tuple[str, str | None]] = [(stage.status, stage.role or stage.name) for stage in view.outside]
     stages += [stage for row in rows for stage in row.stages]
-    timings = [{"iteration": row.number, "id": row.id, "seconds": row.seconds} for row in rows[-TIMINGS:]]
+    timings: list[JsonObject] = [
+        {"iteration": row.number, "id": row.id, "seconds": row.seconds} for row in rows[-TIMINGS:]
+    ]
     total = sum(row.seconds for row in rows)
     return {
         "loop_id": state["runId"],
@@ -44,7 +48,7 @@ def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
             "iteration_timings": timings,
         },
         "calls": state.get("calls", 0),
-        "tokens": state.get("tokens") or {},
+        "tokens": as_object(state.get("tokens")),
         "usd": state.get("costUsd"),
     }
 
@@ -66,8 +70,9 @@ def _counted_rows(run_id: str, view: RunView, now: datetime) -> Iterator[_Counte
             yield _Counted(one.number, one.id, status_of(one), _kept(one, now), stages)
         return
     for row in rows_of(run_id, view):
-        stages = [(stage["status"], stage["role"]) for stage in row["stages"]]
-        yield _Counted(row["iteration_number"], row["id"], row["status"], lasted(row, now), stages)
+        turns = [(text_field(stage, "status"), text_field(stage, "role")) for stage in listed(row["stages"])]
+        number = int_field(row, "iteration_number") or 0
+        yield _Counted(number, text_field(row, "id"), text_field(row, "status"), lasted(row, now), turns)
 
 
 def _kept(row: RowView, now: datetime) -> float:
@@ -86,7 +91,7 @@ def lasted(row: Row, now: datetime) -> float:
     return round(max(0.0, (ended - began).total_seconds()), 3)
 
 
-def _counted(names: Iterable[Any]) -> dict[str, int]:
+def _counted(names: Iterable[str | None]) -> dict[str, int]:
     return dict(Counter(str(name) for name in names))
 
 

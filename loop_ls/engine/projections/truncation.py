@@ -5,7 +5,7 @@ What was cut says how long it was, so that nobody takes the beginning for the wh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar, cast
 
 from loop_ls.contract.run_state import RunStateView
 
@@ -20,23 +20,28 @@ WHOLE = frozenset(
 )
 
 
+T = TypeVar("T")
+
+
 def limited(given: int | None, usual: int) -> int:
     """How many rows are given to somebody who asked for `given`."""
     return usual if given is None else max(1, min(given, LIMIT))
 
 
-def cut(value: Any, most: int | None) -> Any:
+def cut(value: T, most: int | None) -> T:
     """The same with every text cut to `most` characters. An object whose texts were cut says in `lengths` how
     long each of them is; its own `cut` says that an answer ended at its length limit."""
-    if most is None:
-        return value
+    return value if most is None else cast("T", _cut(value, most))
+
+
+def _cut(value: object, most: int) -> object:
     if isinstance(value, list):
-        return [cut(each, most) for each in value]
+        return [_cut(each, most) for each in value]
     if not isinstance(value, dict):
         return value
     texts = {name: each for name, each in value.items() if isinstance(each, str) and name not in WHOLE}
     long = {name: len(each) for name, each in texts.items() if len(each) > most}
-    shorter = {name: each[:most] if name in long else cut(each, most) for name, each in value.items()}
+    shorter = {name: each[:most] if name in long else _cut(each, most) for name, each in value.items()}
     return {**shorter, "lengths": long} if long else shorter
 
 

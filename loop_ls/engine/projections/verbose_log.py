@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from loop_ls.engine.core.ports import Fact
+from loop_ls.contract.facts.payload import Fact
 
 
 def verbose_lines(facts: Iterable[Fact]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from loop_ls.engine.core.addresses import address_fault, is_here, whole_address, without_password
@@ -20,7 +20,7 @@ from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.engine.providers.limits.rate_limits import limit
 from loop_ls.formats.common.target import Target
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object, float_field
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
 
@@ -70,10 +70,9 @@ class Provider:
         return is_here(self.socket_url)
 
 
-def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> Provider:
+def configured(name: str, settings: Mapping[str, Json], environ: Mapping[str, str]) -> Provider:
     """The provider `name` under the settings section `providers`. Raises `ModelFailure`."""
-    own = settings.get(name)
-    own = own if isinstance(own, Mapping) else {}
+    own = as_object(settings.get(name))
     known = KNOWN.get(name)
     kind = own.get("kind") or (known.kind if known else None)
     if kind is None and own.get("baseUrl"):
@@ -87,12 +86,12 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
             f"Kinds are {', '.join(f'`{each}`' for each in KINDS)}.",
             provider=name,
         )
-    facts = known or Known(cast(Kind, kind))
+    facts = known or Known(kind)
     written = str(own.get("baseUrl") or "")
     shown, address = _addresses(name, written, facts, environ)
     return Provider(
         name=name,
-        kind=cast(Kind, kind),
+        kind=kind,
         base_url=shown,
         written=written,
         address=address,
@@ -105,7 +104,7 @@ def configured(name: str, settings: Mapping[str, Any], environ: Mapping[str, str
         idle=_seconds(own.get("idleSeconds")),
         embedding_model=str(own.get("embeddingModel") or facts.embedding_model),
         fallback=fallbacks(name, settings),
-        timeout=float(own.get("timeoutSeconds") or TOTAL_SECONDS),
+        timeout=float_field(own, "timeoutSeconds") or TOTAL_SECONDS,
         prices=facts.prices,
         price=Price.read(own.get("price")),
         bills_what_it_says=facts.bills_what_it_says,
@@ -136,11 +135,10 @@ def _values(written: str, address: str) -> tuple[str, ...]:
     return tuple(value for value in found.groups() if value) if found else ()
 
 
-def fallbacks(name: str, settings: Mapping[str, Any]) -> tuple[Target, ...]:
+def fallbacks(name: str, settings: Mapping[str, Json]) -> tuple[Target, ...]:
     """Who is asked when the provider is out of order, in this order."""
-    own = settings.get(name)
-    written = own.get("fallback") if isinstance(own, Mapping) else None
-    return tuple(_target(each) for each in written or () if isinstance(each, str) and each)
+    written = as_object(settings.get(name)).get("fallback")
+    return tuple(_target(each) for each in cast("list[Json]", written or []) if isinstance(each, str) and each)
 
 
 def _target(written: str) -> Target:

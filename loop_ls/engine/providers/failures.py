@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from loop_ls.engine.core.ports import EXHAUSTED, ModelFailure
+from loop_ls.engine.core.ports import EXHAUSTED, FailureDetails, ModelFailure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
@@ -162,7 +161,7 @@ def refused(
     provider: Provider,
     model: str,
     status: int,
-    body: bytes | Mapping[str, Any],
+    body: bytes | Mapping[str, Json],
     headers: Mapping[str, str] = {},
     secret: str = "",
 ) -> ModelFailure:
@@ -170,20 +169,19 @@ def refused(
     said, kind = _said(body)
     said = redact(said, [secret, *provider.filled_in])[:SAID_LIMIT].rstrip(". \n")
     wait = retry_after(headers)
-    details: dict[str, Any] = {"status": status, "said": said, "type": kind}
+    details: FailureDetails = {"status": status, "said": said, "type": kind}
     if status == 402 or _used_up(kind) or (status == 429 and (wait or 0.0) > LONGEST_WAIT):
         until = reset_moment(_reset(body) or _after(wait))
         failure = exhausted(provider.name, model, status, said, until, details)
         failure.retry_after = wait
         return failure
     code, message, hint = _status(provider, model, status, said)
-    return ModelFailure(
-        code, message, hint, provider=provider.name, model=model, retry_after=wait, details={**details, "final": False}
-    )
+    details["final"] = False
+    return ModelFailure(code, message, hint, provider.name, model, wait, details)
 
 
 def exhausted(
-    name: str, model: str, status: int, said: str, until: float | None, details: Mapping[str, Json]
+    name: str, model: str, status: int, said: str, until: float | None, details: FailureDetails
 ) -> ModelFailure:
     """Quota, credit or a usage limit is used up. `until`: Unix time of its reset, where that is known."""
     quoted = f": {said}" if said else ""
@@ -192,14 +190,10 @@ def exhausted(
     if until is not None:
         told = f"Provider `{name}` takes no more calls until {clock_time(until)} ({status}){quoted}"
         hint = "The run waits and goes on by itself then; resume it to try earlier, or list a second provider."
-    return ModelFailure(
-        EXHAUSTED,
-        f"{told}.",
-        hint,
-        provider=name,
-        model=model,
-        details={**details, "final": True, **({} if until is None else {"until": until})},
-    )
+    details["final"] = True
+    if until is not None:
+        details["until"] = until
+    return ModelFailure(EXHAUSTED, f"{told}.", hint, name, model, details=details)
 
 
 def reset_moment(at: float | None) -> float | None:
@@ -278,7 +272,7 @@ def _after(seconds: float | None) -> float | None:
 
 def _error(body: bytes | Mapping[str, Json]) -> Mapping[str, Json]:
     """The error of a body, in the shapes that providers use."""
-    found: Any = body
+    found: object = body
     if isinstance(found, bytes):
         try:
             found = json.loads(found)
@@ -294,7 +288,7 @@ def _error(body: bytes | Mapping[str, Json]) -> Mapping[str, Json]:
     return error if isinstance(error, Mapping) else {}
 
 
-def _said(body: bytes | Mapping[str, Any]) -> tuple[str, str]:
+def _said(body: bytes | Mapping[str, Json]) -> tuple[str, str]:
     """The sentence of an error body and its type or code."""
     error = _error(body)
     kind = " ".join(str(error[key]) for key in ("type", "code", "status") if error.get(key))

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, assert_never
+from typing import Protocol, TypeVar, assert_never, cast
 
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import (
@@ -37,7 +37,7 @@ from loop_ls.engine.providers.scripted.mock import MOCK
 from loop_ls.engine.providers.scripted.provider import ScriptedModels
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
 from loop_ls.formats.registry import WORKFLOW
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 R = TypeVar("R", ModelReply, EmbedReply)
 OnWait = Callable[[Waiting], None]
@@ -60,7 +60,7 @@ class Providers(ProviderRegistry):
 
     def models(
         self,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Json] | None = None,
         scripts: Scripts = Scripts(),  # noqa: B008 - it never changes
         mock: bool = False,
     ) -> RunModels:
@@ -74,7 +74,7 @@ class Providers(ProviderRegistry):
         providers = plan.settings.get("providers")
         # A workflow's run recorded its scripts when it began; other formats read them when they ask.
         root = None if plan.format == WORKFLOW else Path(plan.root)
-        scripts = Scripts(root, plan.path, plan.texts, plan.details.get("unread") or {})
+        scripts = Scripts(root, plan.path, plan.texts, cast("Mapping[str, str]", as_object(plan.details.get("unread"))))
         return self.models(providers if isinstance(providers, Mapping) else {}, scripts, plan.mock)
 
 

@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.core.price_table import known_price
 from loop_ls.engine.providers.config import Provider
@@ -39,7 +38,7 @@ class ProviderRegistry:
         self._log_folder = log_folder
         self._http: dict[tuple[str, ...], HttpModels] = {}
         self._local: dict[bool, LocalModels] = {}
-        self._pydantic: dict[tuple[Any, ...], PydanticModels] = {}
+        self._pydantic: dict[tuple[object, ...], PydanticModels] = {}
         self._gates: dict[tuple[object, ...], Gate] = {}
         self.places: SharedSlots | None = None  # limits that hold in several processes together
         self._breakers: dict[tuple[str, str], Breaker] = {}

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, assert_never
 
 from loop_ls.contract.endings import Verb
-from loop_ls.engine.core.ports import Fact
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal, JournalRefused

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from loop_ls.contract.facts.kinds import Interrupted
 from loop_ls.engine.journal import Journal, SqliteStorage
 from loop_ls.engine.journal.repair import accept, copied, counted, damaged_runs, problem
 from loop_ls.engine.runs.registry import REPAIRED, Runs
+from loop_ls.text.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Examined:
     def whole(self) -> bool:
         return not self.problem and not self.damaged
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> JsonObject:
         return {"whole": self.whole, **asdict(self)}
 
 

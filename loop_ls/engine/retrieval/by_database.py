@@ -10,10 +10,11 @@ import asyncio
 from typing import Any
 
 from loop_ls.engine.capabilities.guard import require_server
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 from loop_ls.extras import missing
+from loop_ls.text.json_value import Json
 
 CONNECT_SECONDS = 10
 #: What a column with vectors is, in words of the catalogue.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 from loop_ls.engine.tools import Sessions, Tool
+from loop_ls.text.json_value import Json, as_object
 
 #: What tools that search are called, the likeliest first.
 TOOLS = (
@@ -67,7 +67,7 @@ def _tool(tools: tuple[Tool, ...], store: Store) -> Tool:
 def _arguments(tool: Tool, store: Store, query: Query) -> dict[str, Json]:
     """What is known of the search, under the names that the tool uses."""
     known = tool.schema.get("properties")
-    properties: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
+    properties = as_object(known)
     values: dict[str, Json] = {
         "text": query.text,
         "vector": query.vector,
@@ -108,7 +108,7 @@ def hits(text: str, store: Store) -> list[Hit]:
 
 def _listed(value: Json) -> Iterator[Json]:
     if isinstance(value, Mapping):
-        inner = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
+        inner = next((each for name in _LISTS if isinstance(each := value.get(name), list)), None)
         yield from inner if inner is not None else ([value] if value else [])
     elif isinstance(value, list):
         yield from value

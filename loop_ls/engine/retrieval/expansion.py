@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
+from loop_ls.text.json_value import Json, int_field
 from loop_ls.text.lines import Text
 
 MOST = 5
 
 
-def expanded(query: str, rag: Mapping[str, Any], read: Callable[[str], str]) -> list[str]:
+def expanded(query: str, rag: Mapping[str, Json], read: Callable[[str], str]) -> list[str]:
     """The question itself, then others with one word replaced, at most `maxExpansions`. Raises `Failure`
     for a word list that is not there."""
-    most = int(rag.get("maxExpansions") or MOST)
+    most = int_field(rag, "maxExpansions") or MOST
     found = {query: None}
     for kind in ("acronyms", "synonyms"):
         if isinstance(path := rag.get(kind), str) and path:

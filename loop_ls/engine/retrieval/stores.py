@@ -6,33 +6,32 @@ A step may also name an MCP server that no store describes: its tool that search
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
 
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval.values import Store, Strategy
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.text.json_value import Json, as_object, int_field
 
 _WHERE = "stores stand under `rag.stores` in .loop-ls.yaml, MCP servers under `servers`"
 
 
-def read_store(rag: Mapping[str, Any], servers: Container[str], name: str | None, step: str) -> Store:
+def read_store(rag: Mapping[str, Json], servers: Container[str], name: str | None, step: str) -> Store:
     """The store `name`, else the configured default, else the only one there is. Raises `Failure`."""
-    stores = rag.get("stores")
-    stores = stores if isinstance(stores, Mapping) else {}
-    wanted = name or rag.get("server") or (next(iter(stores)) if len(stores) == 1 else None)
+    stores = as_object(rag.get("stores"))
+    wanted = str(name or rag.get("server") or (next(iter(stores)) if len(stores) == 1 else ""))
     if not wanted:
         told = f"`{step}` names no `server` to search, and the settings have no default"
         raise Failure("bad_argument", told, "add `server`, or set `rag.server` in .loop-ls.yaml")
     if isinstance(entry := stores.get(wanted), Mapping):
-        return _store(str(wanted), entry, servers)
+        return _store(wanted, entry, servers)
     if wanted in servers:
-        return Store(str(wanted), server=str(wanted))
-    near = nearest(str(wanted), stores)
+        return Store(wanted, server=wanted)
+    near = nearest(wanted, stores)
     guess = f"; did you mean `{near}`?" if near else ""
     raise Failure("bad_argument", f"`{wanted}`, which `{step}` searches, is no store and no MCP server{guess}", _WHERE)
 
 
-def _store(name: str, entry: Mapping[str, Any], servers: Container[str]) -> Store:
+def _store(name: str, entry: Mapping[str, Json], servers: Container[str]) -> Store:
     database, server = str(entry.get("databaseUrlEnv") or ""), str(entry.get("server") or "")
     if not database and not server:
         server = name if name in servers else ""
@@ -49,7 +48,7 @@ def _store(name: str, entry: Mapping[str, Any], servers: Container[str]) -> Stor
         metadata_columns=_texts(entry.get("metadataColumns")),
         provider=str(entry.get("provider") or ""),
         model=str(entry.get("model") or ""),
-        dimensions=entry.get("dimensions") if isinstance(entry.get("dimensions"), int) else None,
+        dimensions=int_field(entry, "dimensions"),
         strategies=_strategies(entry.get("strategies")),
     )
     missing = [key for key, value in (("table", found.table), ("provider", found.provider)) if database and not value]

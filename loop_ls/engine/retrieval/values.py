@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-Json = Any
+from loop_ls.text.json_value import Json, from_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Found:
 
     @staticmethod
     def read(strategy: Strategy, written: Iterable[Mapping[str, Json]]) -> Found:
-        hits = (Hit(**each) for each in written)
+        hits = (from_fields(Hit, each) for each in written)
         kept = [hit for hit in hits if hit.score >= strategy.threshold or not strategy.threshold]
         return Found(strategy, tuple(sorted(kept, key=lambda hit: -hit.score)))
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, assert_never, cast
+from typing import assert_never, cast
 
 from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.capabilities.guard import using
 from loop_ls.engine.capabilities.values import AnyCommand, Capability, ReadingCommands, ToolUse
 from loop_ls.engine.core.messages import ToolSpec
-from loop_ls.engine.core.ports import Json
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import reading_tools, writing_tools
@@ -33,6 +32,7 @@ from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox
 from loop_ls.formats.role_loop.roles import Access
+from loop_ls.text.json_value import Json
 
 #: Names of tools that no stage gets, whoever offers them.
 EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhooks?|cron)(?:[_-].*)?", re.IGNORECASE)
@@ -94,7 +94,7 @@ def stands_for(access: Access, role: str, root: str) -> Capability | None:
             assert_never(never)
 
 
-def tool_use(tool: str, arguments: Mapping[str, Any], root: str) -> ToolUse:
+def tool_use(tool: str, arguments: Mapping[str, Json], root: str) -> ToolUse:
     """One tool with these arguments, which are compared and shown as JSON."""
     told = json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str)
     return ToolUse(tool, told, root, is_own(tool) and tool in HARMLESS)

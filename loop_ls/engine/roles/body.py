@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from loop_ls.contract.facts.kinds import StageCompleted, StageFailed, StageStarted, Warned
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
-from loop_ls.engine.core.ports import Failure, Json, ModelFailure
+from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.roles.agent import Job, step_cap
-from loop_ls.engine.roles.loop import RoundMemory, Started
+from loop_ls.engine.roles.loop import RoundMemory, StageResult, Started, recorded_stage
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.prompt import Done, Work, compose
 from loop_ls.engine.roles.records.ids import derived, sprint_id
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Table
 from loop_ls.formats.role_loop.model import EvaluationBound, Stage
+from loop_ls.text.json_value import JsonObject
 
 #: How often a stage that a crash cut off is handed out once more.
 AGAIN = 2
@@ -56,7 +57,7 @@ class Rounds:
 
     async def _stage(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> Done:
         place = self.started.stage_place(turn, index)
-        known = self.started.recorder.recall(place.part("stage"))
+        known = recorded_stage(self.started.recorder, place)
         if known is None:
             known = await self._turn(turn, index, stage, done, place)
         if "failure" in known:
@@ -64,7 +65,7 @@ class Rounds:
         self._unblocked(index, stage, known, place)
         return Done(index, stage.role, known["output"], known["artifact"])
 
-    async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> Json:
+    async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> StageResult:
         """Hand the stage to its agent and journal how it ended. Raises `Stopped`."""
         try:
             job = await self._dispatched(turn, index, stage, done, place)
@@ -76,7 +77,7 @@ class Rounds:
         except (Failure, ModelFailure) as failure:
             return await self._failed(index, stage, place, failure)
         artifact = await self._kept(turn, index, stage, place, output)
-        answer = {"output": output, "artifact": artifact}
+        answer: StageResult = {"output": output, "artifact": artifact}
         fact = StageCompleted(stage=stage.label, role=stage.role, index=index, output=output, artifact=artifact)
         await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
         await self._remembered(stage, place)
@@ -150,10 +151,10 @@ class Rounds:
 
     async def _failed(
         self, index: int, stage: Stage, place: Place, failure: Failure | ModelFailure, dispatch: bool = False
-    ) -> Json:
+    ) -> StageResult:
         error = error_of(failure)
         fact = StageFailed(stage=stage.label, role=stage.role, index=index, error=error, dispatch=dispatch or None)
-        answer = {"failure": error}
+        answer: StageResult = {"failure": error}
         await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
         return answer
 
@@ -163,7 +164,7 @@ class Rounds:
             return None
         started, id_ = self.started, self.started.artifact(place)
         title = f"Loop output: {stage.role} (iter {turn.number}, stage {index})"
-        told = {
+        told: JsonObject = {
             "loop_id": started.run_id,
             "stage_id": place.key,
             "role": stage.role,
@@ -210,7 +211,7 @@ class Rounds:
         last = index == len(self.started.definition.stages) - 1
         return stage.gate or (last and isinstance(self.started.definition.termination, EvaluationBound))
 
-    def _unblocked(self, index: int, stage: Stage, known: Json, place: Place) -> None:
+    def _unblocked(self, index: int, stage: Stage, known: StageResult, place: Place) -> None:
         """Raises `Failure` where the stage says that it cannot go on, or left nothing behind."""
         if stage.artifact_required and not known["artifact"]:
             raise Failure(NO_ARTIFACT, f"`{stage.label}` was to leave an artifact and left none", place=place.key)

@@ -3,11 +3,9 @@ A view of the journal; nothing is recorded under these names."""
 
 from __future__ import annotations
 
-from typing import Any
+from loop_ls.text.json_value import JsonObject, as_object
 
-from loop_ls.text.json_value import JsonObject
-
-Event = dict[str, Any]
+Event = JsonObject
 
 #: Why a loop ended -> what its document calls that.
 _OUTCOMES = {
@@ -46,7 +44,7 @@ class DriverEvents:
                 return {"event": "loop.stage_end", **iteration, **_stage(event), "success": True}
             case "stage_failed":
                 self._stages += 1
-                error = str((event.get("error") or {}).get("message", ""))
+                error = str(as_object(event.get("error")).get("message", ""))
                 return {"event": "loop.stage_end", **iteration, **_stage(event), "success": False, "error": error}
             case "iteration" | "iteration_failed":
                 self._iterations += event["kind"] == "iteration"

@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.roles.outcome import first_line
+from loop_ls.text.json_value import JsonObject
 
 #: So many braces are tried as the beginning of the object: each try may read all that follows.
 TRIES = 100
@@ -80,11 +81,10 @@ def gate_question(goal: str, criteria: str, output: str) -> str:
 def read_gate(answer: str) -> GateVerdict | None:
     """The verdict; None where the answer holds no such object."""
     value = _object(answer)
-    if value is None or not isinstance(value.get("requirements_met"), bool):
+    if value is None or not isinstance(met := value.get("requirements_met"), bool):
         return None
-    said = value["requirements_met"] and value.get("quality_pass") is True
-    listed = value.get("findings")
-    findings = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    said = met and value.get("quality_pass") is True
+    findings = listed(value.get("findings"))
     grave = [each for each in findings if str(each.get("severity", "")).lower() in _GRAVE]
     told = tuple(f"{each.get('severity', 'minor')}: {each.get('summary', '')}" for each in findings)
     contradiction = None
@@ -93,7 +93,7 @@ def read_gate(answer: str) -> GateVerdict | None:
     return GateVerdict(said and not grave, told, str(value.get("rationale") or ""), contradiction)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str) -> JsonObject | None:
     """The first JSON object in a text."""
     decoder = json.JSONDecoder()
     for found in islice(re.finditer(r"\{", text), TRIES):

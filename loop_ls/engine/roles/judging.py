@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from loop_ls.contract.facts.kinds import Judged, Warned
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.loop_driver import Turn, Verdict
-from loop_ls.engine.core.ports import Fact, Failure
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.roles.approval import Finding, by_last_line, by_words
 from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question, read_gate, read_goal
-from loop_ls.engine.roles.loop import RoundMemory, Started
+from loop_ls.engine.roles.loop import RoundMemory, Started, recorded_stage
 from loop_ls.engine.roles.measuring import Measure, number_in
 from loop_ls.engine.roles.outcome import one_line
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, IterationBound, Manual, TimeBound, ToolBound
@@ -86,7 +87,7 @@ class RoundJudge:
         """The outputs that judge: that of the last stage, and of every other one that is a gate."""
         stages = self.started.definition.stages
         places = (self.started.stage_place(turn, n) for n, stage in enumerate(stages[:-1]) if stage.gate)
-        known = (self.started.recorder.recall(place.part("stage")) for place in places)
+        known = (recorded_stage(self.started.recorder, place) for place in places)
         return [*(one["output"] for one in known if one is not None and "output" in one), output]
 
     async def _words(self, turn: Turn, found: list[Finding]) -> Verdict:

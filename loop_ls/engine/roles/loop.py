@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypedDict, cast
 
+from loop_ls.contract.facts.payload import Error
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Models, Recorder
@@ -17,6 +19,19 @@ from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
 from loop_ls.formats.role_loop.roles import Role
+
+
+class StageResult(TypedDict, total=False):
+    """How a stage ended, in the record: with an output, and the id of the artifact that holds it, or a failure."""
+
+    output: str
+    artifact: str | None
+    failure: Error
+
+
+def recorded_stage(recorder: Recorder, place: Place) -> StageResult | None:
+    """How a stage ended, where it did."""
+    return cast("StageResult | None", recorder.recall(place.part("stage")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +94,5 @@ class RoundMemory:
         role = self.started.definition.stages[last].role
         self.outcomes.append(f"Iteration {turn.number}: {one_line(role, 'completed', output)}")
         # What was taken over from another run has its artifact there.
-        known = self.started.recorder.recall(self.started.stage_place(turn, last).part("stage")) or {}
-        self.last_artifact = known.get("artifact")
+        known = recorded_stage(self.started.recorder, self.started.stage_place(turn, last))
+        self.last_artifact = known.get("artifact") if known else None

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, drive
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Failure, Json, Models, Recorder, Stopped
+from loop_ls.engine.core.ports import Failure, Models, Recorder, Stopped
 from loop_ls.engine.roles.agent import Agent
 from loop_ls.engine.roles.body import BLOCKED, DEADLINE, NO_ARTIFACT, Rounds
 from loop_ls.engine.roles.judging import REWORK, RoundJudge
@@ -29,6 +29,7 @@ from loop_ls.formats.role_loop.model import RoleLoop, TimeBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
+from loop_ls.text.json_value import Json, as_object, int_field
 
 #: How an iteration failed -> why the loop ended, where that is no failure of a stage.
 _ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}
@@ -37,7 +38,7 @@ _ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_arti
 class StageAgents(Agent, Protocol):
     """Who does the work of one run."""
 
-    async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def measure(self, key: str, tool: str, arguments: Mapping[str, Json]) -> str:
         """What one tool answers, for `tool_bound`, recorded under `key`. Raises `Failure`."""
         ...
 
@@ -79,7 +80,7 @@ class RoleLoopProgram:
             run_id=recorder.run_id,
             definition=definition,
             goal=fill(plan.goal or "", definition.resolved).text,
-            roles=known_roles(plan.settings.get("roles")),
+            roles=known_roles(as_object(plan.settings.get("roles"))),
             session=plan.session_id or "",
             project={**_shown(found), "folder": plan.root},
             recorder=recorder,
@@ -87,18 +88,19 @@ class RoleLoopProgram:
             agent=agent,
             records=self.records,
             sprints=Sprints(self.records, recorder.run_id, definition.name, project, None),
-            limit=lambda: recorder.changed().get("maxIterations", plan.max_iterations),
+            limit=lambda: cast("int | None", recorder.changed().get("maxIterations", plan.max_iterations)),
             utility=utility_targets(plan.settings, plan.mock),
         )
         sprints = Sprints(self.records, recorder.run_id, definition.name, project, base.criteria or None)
-        return replace(base, sprints=sprints, **await _deadline(definition, recorder))
+        deadline, hard = await _deadline(definition, recorder)
+        return replace(base, sprints=sprints, deadline=deadline, ends_hard=hard)
 
 
 async def _driven(plan: Plan, started: Started, measure: Measure | None) -> Outcome:
     memory = RoundMemory(started)
     place = Place(file=plan.path).element(started.definition.name)
     judge = RoundJudge(started, memory, measure)
-    limits = Limits(plan.max_iterations, unchanged=plan.limits.get("unchanged"))
+    limits = Limits(plan.max_iterations, unchanged=int_field(plan.limits, "unchanged"))
     body = Rounds(started, memory)
     parts = LoopParts(started.definition.name, place, body, memory, limits, judge, started.limit)
     try:
@@ -129,22 +131,22 @@ async def _ended(started: Started, judge: RoundJudge, outcome: Outcome) -> Outco
 
 def snapshot(plan: Plan) -> RoleLoop:
     """The definition with the parameters of the start filled in. Raises `Failure`."""
-    found = read_role_loop(plan.texts[plan.path], plan.parameters, known_roles(plan.settings.get("roles")))
+    found = read_role_loop(plan.texts[plan.path], plan.parameters, known_roles(as_object(plan.settings.get("roles"))))
     if isinstance(found, RoleLoop):
         return found
     raise Failure("file_has_errors", f"{plan.path}: {found[0].code}: {found[0].message}")
 
 
-async def _deadline(definition: RoleLoop, recorder: Recorder) -> dict[str, Any]:
+async def _deadline(definition: RoleLoop, recorder: Recorder) -> tuple[float | None, bool]:
+    """When the time is up (Unix seconds), and whether the iteration that is at work is ended then."""
     end = definition.termination
     if not isinstance(end, TimeBound):
-        return {}
+        return None, False
     if end.deadline is not None:
         moment = end.deadline if end.deadline.tzinfo else end.deadline.replace(tzinfo=UTC)
-        return {"deadline": moment.timestamp(), "ends_hard": end.hard}
-    began = await recorder.now(":began")
-    return {"deadline": began + (end.seconds or 0), "ends_hard": end.hard}
+        return moment.timestamp(), end.hard
+    return await recorder.now(":began") + (end.seconds or 0), end.hard
 
 
-def _shown(project: Mapping[str, Any]) -> dict[str, str]:
+def _shown(project: Mapping[str, Json]) -> dict[str, str]:
     return {name: str(project.get(name) or "") for name in ("id", "title", "slug", "status", "description")}

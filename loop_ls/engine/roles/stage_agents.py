@@ -7,12 +7,11 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Failure, Json, ModelRequest, Models, Recorder
+from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.tool_loop import converse
 from loop_ls.engine.roles.access import RoleToolbox, servers_with, shell_server, stands_for, tool_use, tools_of
@@ -30,6 +29,7 @@ from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.roles import Role
 from loop_ls.index.disk.skill_files import skill_path
+from loop_ls.text.json_value import Json, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class RunStageAgents:
         by = f"{self.plan.run_id}/{job.place.key}"
         notes = self._notes(job.session, job.project, job.sprint, by)
         access, settings = job.role.access, self.plan.settings
-        servers = tuple(settings.get("servers") or ()) if access == "full" and not self.plan.mock else ()
+        servers = tuple(as_object(settings.get("servers"))) if access == "full" and not self.plan.mock else ()
         own = tools_of(access, Path(self.plan.root), notes, self.environ, self.sandbox)
         covered = stands_for(access, job.role.name, self.plan.root)
         return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
@@ -83,7 +83,7 @@ class RunStageAgents:
     def _notes(self, session: str, project: str, sprint: str, by: str) -> StageNotes:
         return StageNotes(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
 
-    async def measure(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def measure(self, key: str, tool: str, arguments: Mapping[str, Json]) -> str:
         """One call of one tool, for `tool_bound`: of this tool alone, with these arguments. In a mock run the
         script answers, and nothing is used."""
 
@@ -92,8 +92,8 @@ class RunStageAgents:
 
         return str(await self.recorder.call(key, work))
 
-    async def _measured(self, key: str, tool: str, arguments: Mapping[str, Any]) -> str:
-        servers = servers_with(tool, self.plan.settings.get("servers") or {})
+    async def _measured(self, key: str, tool: str, arguments: Mapping[str, Json]) -> str:
+        servers = servers_with(tool, as_object(self.plan.settings.get("servers")))
         notes = self._notes(self.plan.session_id or "", "", "", key)
         own = [
             one for one in tools_of("full", Path(self.plan.root), notes, self.environ, self.sandbox) if one.name == tool
@@ -105,7 +105,7 @@ class RunStageAgents:
             raise Failure("tool_failed", f"`{tool}`: {found.text}")
         return found.text
 
-    async def _scripted(self, tool: str, arguments: Mapping[str, Any]) -> str:
+    async def _scripted(self, tool: str, arguments: Mapping[str, Json]) -> str:
         asked = tool_use(tool, arguments, self.plan.root)
         request = ModelRequest(MOCK.provider, MOCK.model, f"{tool} {asked.arguments}", purpose="tool")
         return (await self.models.ask(request)).text
@@ -134,14 +134,14 @@ class RunStageAgents:
         return done.text
 
     @property
-    def _providers(self) -> Mapping[str, Any]:
+    def _providers(self) -> Mapping[str, Json]:
         found = self.plan.settings.get("providers")
         return found if isinstance(found, Mapping) else {}
 
     def _instructions(self, job: Job, no_shell: str = "") -> str:
         """Those of the project, else what the role is; its skills; and that it has no shell where it would have one."""
         role = job.role
-        own = (self.plan.settings.get("roles") or {}).get(role.name) or {}
+        own = as_object(as_object(self.plan.settings.get("roles")).get(role.name))
         told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
         if job.skills and role.access != "minimal":
             listed = "\n".join(f"- {name}: {skill_path(name)}" for name in job.skills)
@@ -159,7 +159,7 @@ def stage_agents(
     environment = os.environ if environ is None else environ
 
     def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunStageAgents:
-        sessions = Sessions(plan.settings.get("servers") or {}, Path(plan.root), environment)
+        sessions = Sessions(as_object(plan.settings.get("servers")), Path(plan.root), environment)
         return RunStageAgents(plan, recorder, models, records, sessions, environment, sandbox or find_sandbox())
 
     return of_run

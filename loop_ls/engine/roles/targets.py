@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 MOCK = Target("mock", "mock")
 
 
-def role_target(role: str, settings: Mapping[str, Any], mock: bool = False) -> Target | None:
+def role_target(role: str, settings: Mapping[str, Json], mock: bool = False) -> Target | None:
     """Of the role itself (`roles.<name>`), else the one of the interactive assistant (`assist`)."""
-    own = (settings.get("roles") or {}).get(role)
+    own = as_object(settings.get("roles")).get(role)
     found = _target(own, settings) or _target(settings.get("assist"), settings)
     return found or (MOCK if mock else None)
 
@@ -27,12 +26,12 @@ def utility_targets(settings: Mapping[str, Json], mock: bool = False) -> tuple[T
     return () if found is None else (found,)
 
 
-def _target(value: object, settings: Mapping[str, Any]) -> Target | None:
+def _target(value: object, settings: Mapping[str, Json]) -> Target | None:
     """A provider with the model that it names, else with the provider's usual one."""
     if not isinstance(value, Mapping) or not value.get("provider"):
         return None
     provider = str(value["provider"])
-    known = (settings.get("providers") or {}).get(provider)
+    known = as_object(settings.get("providers")).get(provider)
     usual = known.get("defaultModel") if isinstance(known, Mapping) else None
     return Target(provider, str(value.get("model") or usual or ""))
 

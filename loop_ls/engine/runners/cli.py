@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
@@ -27,6 +27,7 @@ from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
 from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, OutputParser, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
+from loop_ls.text.json_value import Json
 
 #: What an agent says when nobody writes to it, which is no error.
 _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
@@ -74,7 +75,7 @@ class CliRunner:
     program: tuple[str, ...]
     dialect: Dialect
     environ: Mapping[str, str]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     written: tuple[str, ...] = ()
 
     async def run(self, work: Assignment, hear: Hear = deaf) -> Work:

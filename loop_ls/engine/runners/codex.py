@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 from loop_ls.engine.providers.failures import USED_UP
 from loop_ls.engine.runners.cli import CommandLine
-from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, number, parsed, text
+from loop_ls.engine.runners.output_parser import AgentOutput, count, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
+from loop_ls.text.json_value import Json, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,15 @@ class CodexOutput:
             return True
         match event.get("type"):
             case "item.completed":
-                self._item(mapping(event.get("item")))
+                self._item(as_object(event.get("item")))
             case "turn.completed":
-                usage = mapping(event.get("usage"))
+                usage = as_object(event.get("usage"))
                 self._heard.input_tokens += count(usage.get("input_tokens"))
                 self._heard.output_tokens += count(usage.get("output_tokens"))
                 self._heard.error, self._heard.exhausted = None, False  # what it tried again did not end it
                 self._heard.unfinished = False
             case "turn.failed":
-                self._failed(mapping(event.get("error")), "the turn failed")
+                self._failed(as_object(event.get("error")), "the turn failed")
             case "error":
                 self._failed(event, "error")
             case _:
@@ -110,14 +111,14 @@ class CodexOutput:
     def heard(self) -> AgentOutput:
         return self._heard
 
-    def _failed(self, error: dict[str, Any], otherwise: str) -> None:
+    def _failed(self, error: Mapping[str, Json], otherwise: str) -> None:
         """Its fields say whether a usage limit is meant; of its sentence nothing is read."""
         self._heard.error = text(error.get("message")) or otherwise
         kinds = {text(error.get(name)) for name in ("code", "kind", "error_type", "codex_error_info")}
         if not kinds.isdisjoint(USED_UP):
             self._heard.exhausted, self._heard.resets_at = True, number(error.get("resets_at"))
 
-    def _item(self, item: dict[str, Any]) -> None:
+    def _item(self, item: Mapping[str, Json]) -> None:
         said = text(item.get("text"))
         if item.get("type") in ("agent_message", "assistant_message") and said:
             self._heard.output = said

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import (
     EmbedReply,
     EmbedRequest,
     Failure,
+    FailureDetails,
     ModelFailure,
     ModelReply,
     ModelRequest,
@@ -23,6 +23,7 @@ from loop_ls.engine.core.ports import (
 from loop_ls.engine.runners.cli import require_program
 from loop_ls.engine.runners.resolve import is_agent, program_of, runner_for
 from loop_ls.engine.runners.runner import IDLE, Access, Assignment, deaf
+from loop_ls.text.json_value import as_object, float_field, text_field
 
 #: What an agent may do when it works at a step. Whoever judges, votes or plans only answers.
 WORKING: Access = "full"
@@ -43,7 +44,7 @@ class ModelsWithAgents:
     def __init__(self, models: ModelAccess, plan: Plan, environ: Mapping[str, str]) -> None:
         self._models, self._plan, self._environ = models, plan, environ
         found = plan.settings.get("providers")
-        self._providers: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+        self._providers = as_object(found)
 
     def problem(self, name: str) -> ModelFailure | None:
         if not self._asks_agent(name):
@@ -91,17 +92,17 @@ class ModelsWithAgents:
         return not self._plan.mock and is_agent(name, self._providers)
 
     def _assignment(self, request: ModelRequest) -> Assignment:
-        own = self._providers.get(request.provider) or {}
-        total = request.timeout or own.get("timeoutSeconds")
+        own = as_object(self._providers.get(request.provider))
+        total = request.timeout or float_field(own, "timeoutSeconds")
         return Assignment(
             message=request.prompt,
             system=request.system or "",
             folder=self._plan.root,
-            model=request.model or own.get("defaultModel"),
+            model=request.model or (text_field(own, "defaultModel") or None),
             access=WORKING if request.purpose == "step" else ANSWERING,
             budget_usd=request.budget_usd,
             name="loop-ls",
-            idle=own.get("idleSeconds") or IDLE,
+            idle=float_field(own, "idleSeconds") or IDLE,
             total=total,
             place=request.place,
             purpose=request.purpose,
@@ -112,7 +113,7 @@ class ModelsWithAgents:
 def _told(failure: Failure, provider: str) -> ModelFailure:
     """What an agent's failure is to whoever asked a model."""
     code = "timeout" if failure.code == "agent_timeout" else failure.code
-    details: dict[str, Any] = {} if failure.until is None else {"until": failure.until}
+    details: FailureDetails = {} if failure.until is None else {"until": failure.until}
     if failure.booked:
         details["booked"] = True
     return ModelFailure(code, failure.message, failure.hint, provider=provider, details=details)

@@ -6,14 +6,13 @@ import json
 import time
 from collections.abc import Callable, Mapping
 
-from loop_ls.engine.core.ports import Json
 from loop_ls.engine.providers.failures import retry_after
 from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
 from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
-from loop_ls.engine.runners.output_parser import AgentOutput, count, mapping, number, parsed, text
+from loop_ls.engine.runners.output_parser import AgentOutput, count, number, parsed, text
 from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
 class Opencode:
@@ -46,7 +45,7 @@ def _settings(work: Assignment) -> Mapping[str, Json]:
     permission = {"*": "allow", "task": "deny"} if work.access == "full" else {"*": "deny"}
     if work.access not in ("minimal", "full"):
         permission |= dict.fromkeys(("read", "grep", "glob"), "allow")
-    agent = {"mode": "primary", "permission": permission}
+    agent: JsonObject = {"mode": "primary", "permission": permission}
     found: dict[str, Json] = {"share": "disabled", "autoupdate": False, "agent": {f"loop-ls-{work.access}": agent}}
     if work.access == "readonly-shell" and work.shell:
         permission[f"{SHELL_SERVER}_*"] = "allow"
@@ -69,7 +68,7 @@ class OpencodeOutput:
         if event is None:
             self._heard.keep_clue(line)
             return True
-        part = mapping(event.get("part"))
+        part = as_object(event.get("part"))
         match event.get("type"):
             case "step_start":
                 self._fresh = True
@@ -79,15 +78,15 @@ class OpencodeOutput:
                 self._hear(said)
             case "step_finish":
                 self._heard.unfinished = part.get("reason") == "tool-calls"
-                tokens, cost = mapping(part.get("tokens")), number(part.get("cost"))
+                tokens, cost = as_object(part.get("tokens")), number(part.get("cost"))
                 self._heard.input_tokens += count(tokens.get("input"))
                 self._heard.output_tokens += count(tokens.get("output"))
                 self._heard.usd = self._heard.usd if cost is None else (self._heard.usd or 0.0) + cost
             case "error":
-                error = mapping(event.get("error"))
-                told = text(mapping(error.get("data")).get("message")) or text(error.get("name"))
+                error = as_object(event.get("error"))
+                told = text(as_object(error.get("data")).get("message")) or text(error.get("name"))
                 self._heard.error = told or "error"
-                self._limited(mapping(error.get("data")))
+                self._limited(as_object(error.get("data")))
             case _:
                 pass
         return True
@@ -95,9 +94,9 @@ class OpencodeOutput:
     def heard(self) -> AgentOutput:
         return self._heard
 
-    def _limited(self, data: JsonObject) -> None:
+    def _limited(self, data: Mapping[str, Json]) -> None:
         """Credit that is used up has a status of its own; a limit that lasts longer than anybody waits is one too."""
-        headers = mapping(data.get("responseHeaders"))
+        headers = as_object(data.get("responseHeaders"))
         wait = retry_after({str(name): str(value) for name, value in headers.items()})
         wait = wait if data.get("statusCode") == 429 else None
         if data.get("statusCode") == 402 or (wait or 0.0) > LONGEST_WAIT:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from loop_ls.engine.core.ports import LONGEST_ANSWER
 from loop_ls.engine.runners.runner import Hear
@@ -99,20 +99,16 @@ def parsed(line: str) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """An amount as a program tells it; None where it is none: JSON has infinities, and nobody gives money back."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return None
     return float(value) if 0 <= value <= MOST else None
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     return int(number(value) or 0)
 
 
-def mapping(value: object) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
-def text(value: Any) -> str:
+def text(value: object) -> str:
     return value if isinstance(value, str) else ""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
 
 from loop_ls.contract.facts.kinds import Call, Tokens
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import EXHAUSTED, Fact, Failure, Json, ModelFailure, Recorder
+from loop_ls.engine.core.ports import EXHAUSTED, Failure, ModelFailure, Recorder
 from loop_ls.engine.model_calls.ask import parked_or_ended
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.engine.runners.runner import Assignment, Runner, Work
+from loop_ls.text.json_value import JsonObject, from_fields
 
 
 async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Work:
@@ -22,7 +24,8 @@ async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: P
     for again in count(1):
         done = partial(_done, runner, work, recorder, place, own)
         try:
-            return Work(**await recorder.call(own, done, lambda answer: _facts(answer, work.purpose, place)))
+            answer = await recorder.call(own, done, lambda answer: _facts(from_fields(Work, answer), work, place))
+            return from_fields(Work, answer)
         except Failure as failure:
             await parked_or_ended(failure, recorder, f"{own}:wait-for-reset")
         except ModelFailure as failure:
@@ -35,7 +38,7 @@ async def perform(runner: Runner, work: Assignment, recorder: Recorder, place: P
     raise AssertionError("counting does not end")
 
 
-def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] | None:
+def assigned_in(work: Callable[[], Awaitable[object]]) -> tuple[str, Assignment] | None:
     """Whom a recorded call would give which work; None where it does something else."""
     if isinstance(work, partial) and work.func is _done:
         runner, assignment = work.args[:2]
@@ -43,7 +46,7 @@ def assigned_in(work: Callable[[], Awaitable[Json]]) -> tuple[str, Assignment] |
     return None
 
 
-async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> Json:
+async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Place, key: str) -> JsonObject:
     def hear(text: str) -> None:
         recorder.stream(text, **place.fields())
 
@@ -60,13 +63,14 @@ async def _done(runner: Runner, work: Assignment, recorder: Recorder, place: Pla
             recorder.streamed(**place.fields())
 
 
-def _facts(answer: Json, purpose: str, place: Place) -> Iterable[Fact]:
-    yield Call(
-        provider=answer["runner"],
-        model=answer["model"],
-        purpose=purpose,
-        tokens=Tokens(input=answer["input_tokens"], output=answer["output_tokens"]),
-        usd=answer["usd"],
-        duration=answer["duration"],
-        response_id=answer.get("response_id"),
-    ).fact(place)
+def _facts(done: Work, work: Assignment, place: Place) -> list[Fact]:
+    call = Call(
+        provider=done.runner,
+        model=done.model,
+        purpose=work.purpose,
+        tokens=Tokens(input=done.input_tokens, output=done.output_tokens),
+        usd=done.usd,
+        duration=done.duration,
+        response_id=done.response_id,
+    )
+    return [call.fact(place)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
 
 from loop_ls.engine.core.ports import Failure, Models
 from loop_ls.engine.runners.claude import Claude
@@ -18,7 +17,7 @@ from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode
 from loop_ls.engine.runners.runner import Runner
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 AGENT_CLI = "agent-cli"
 #: Provider -> the program that it is, without any setting.
@@ -36,15 +35,15 @@ _DIALECTS: Mapping[str, Callable[[Mapping[str, str]], Dialect]] = {
 
 def runner_for(
     provider: str,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, Json],
     models: Models,
     mock: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> Runner:
     """The runner of `provider`; `settings` is the section `providers`. Raises `Failure`."""
     environment = os.environ if environ is None else environ
-    own = settings.get(provider)
-    own = own if isinstance(own, Mapping) else {}
+    own = as_object(settings.get(provider))
+
     model = str(own.get("defaultModel") or "")
     if mock or not is_agent(provider, settings):
         return ModelRunner(provider, models, model)
@@ -55,9 +54,9 @@ def runner_for(
     return CliRunner(provider, words, dialect(environment), environment, own)
 
 
-def is_agent(provider: str, settings: Mapping[str, Any]) -> bool:
+def is_agent(provider: str, settings: Mapping[str, Json]) -> bool:
     """Whether a provider is a program that we start."""
-    own = settings.get(provider)
+    own = as_object(settings.get(provider))
     kind = own.get("kind") if isinstance(own, Mapping) else None
     return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
 
@@ -74,8 +73,8 @@ def is_fenced(words: Sequence[str]) -> bool:
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
     """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
-    own = settings.get(provider)
-    return _speech(own if isinstance(own, Mapping) else {}, program_of(provider, settings)) in TELL_COST
+    own = as_object(settings.get(provider))
+    return _speech(own, program_of(provider, settings)) in TELL_COST
 
 
 def _speech(own: Mapping[str, Json], words: tuple[str, ...]) -> str:
@@ -84,7 +83,7 @@ def _speech(own: Mapping[str, Json], words: tuple[str, ...]) -> str:
 
 def program_of(provider: str, settings: Mapping[str, Json]) -> tuple[str, ...]:
     """The words with which an agent is started. Raises `Failure` where the settings say none."""
-    own = settings.get(provider)
+    own = as_object(settings.get(provider))
     cli = own.get("cli") if isinstance(own, Mapping) else None
     match cli:
         case str() if cli.strip():

@@ -6,11 +6,11 @@ together would say the same twice.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, mapping, number, parsed, text
+from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, as_object
 
 
 class StreamJson:
@@ -33,11 +33,11 @@ class StreamJson:
         match event.get("type"):
             case "assistant":
                 self._class = text(event.get("error"))  # of what ended the turn, where it is the last line
-                self._said(mapping(event.get("message")))
+                self._said(as_object(event.get("message")))
             case "result":
                 self._ended(event)
             case "rate_limit_event":
-                self._limited(mapping(event.get("rate_limit_info")))
+                self._limited(as_object(event.get("rate_limit_info")))
             case _:
                 pass  # system, user, ping, and whatever comes to be
         return event.get("subtype") != "api_retry"
@@ -52,31 +52,31 @@ class StreamJson:
             heard.output = ""
         return heard
 
-    def _limited(self, info: JsonObject) -> None:
+    def _limited(self, info: Mapping[str, Json]) -> None:
         """The last word on the usage limit counts: after a refusal another limit may let the work go on."""
         self._heard.exhausted = info.get("status") == "rejected"
         self._heard.resets_at = number(info.get("resetsAt")) if self._heard.exhausted else None
 
-    def _said(self, message: dict[str, Any]) -> None:
+    def _said(self, message: Mapping[str, Json]) -> None:
         if (model := text(message.get("model"))) != "<synthetic>":  # an error that is told as a message
             self._heard.model = model or self._heard.model
-        self._count(text(message.get("id")), mapping(message.get("usage")))
+        self._count(text(message.get("id")), as_object(message.get("usage")))
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
-            said = text(mapping(block).get("text"))
-            if mapping(block).get("type") == "text" and said:
+            said = text(as_object(block).get("text"))
+            if as_object(block).get("type") == "text" and said:
                 self._length = longer(self._length, said)
                 self._texts.append(said)
                 self._hear(said)
 
-    def _count(self, message: str, usage: JsonObject) -> None:
+    def _count(self, message: str, usage: Mapping[str, Json]) -> None:
         """What each message took, for work that ends without its result: the lines of one say the same again."""
         if usage and message:
             self._counts[message] = (_sent(usage), count(usage.get("output_tokens")))
             self._heard.input_tokens = sum(sent for sent, _ in self._counts.values())
             self._heard.output_tokens = sum(got for _, got in self._counts.values())
 
-    def _ended(self, event: dict[str, Any]) -> None:
+    def _ended(self, event: Mapping[str, Json]) -> None:
         heard = self._heard
         heard.unfinished = False
         sent, got = _used(event)
@@ -93,20 +93,20 @@ class StreamJson:
             self._result = told
 
 
-def _used(event: JsonObject) -> tuple[int, int]:
+def _used(event: Mapping[str, Json]) -> tuple[int, int]:
     """Tokens that went in and came out. `usage` leaves out what agents below it took; `modelUsage` has all of them."""
-    usage, models = mapping(event.get("usage")), mapping(event.get("modelUsage"))
+    usage, models = as_object(event.get("usage")), as_object(event.get("modelUsage"))
     parts = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens")
-    sent = sum(count(mapping(model).get(part)) for model in models.values() for part in parts)
-    got = sum(count(mapping(model).get("outputTokens")) for model in models.values())
+    sent = sum(count(as_object(model).get(part)) for model in models.values() for part in parts)
+    got = sum(count(as_object(model).get("outputTokens")) for model in models.values())
     return max(sent, _sent(usage)), max(got, count(usage.get("output_tokens")))
 
 
-def _sent(usage: dict[str, Any]) -> int:
+def _sent(usage: Mapping[str, Json]) -> int:
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return sum(count(usage.get(part)) for part in parts)
 
 
-def _errors(event: JsonObject) -> str:
+def _errors(event: Mapping[str, Json]) -> str:
     errors = event.get("errors")
     return "; ".join(map(str, errors)) if isinstance(errors, list) else ""

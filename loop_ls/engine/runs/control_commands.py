@@ -9,8 +9,8 @@ from typing import Literal, assert_never, cast, get_args
 from loop_ls.contract.answers import Controlled, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.contract.facts.kinds import Paused, Resumed, Stopping
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.ports import Fact
 from loop_ls.engine.enhance.acknowledgements import choose
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Page, weight
@@ -37,7 +36,7 @@ class EventBus:
         self.position = position
         self._waiting: set[asyncio.Event] = set()
         self._texts: dict[tuple[str, str], list[str]] = {}
-        self._places: dict[tuple[str, str], dict[str, Any]] = {}
+        self._places: dict[tuple[str, str], JsonObject] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 

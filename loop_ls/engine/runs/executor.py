@@ -33,6 +33,7 @@ from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.engine.runs.secret_mask import SecretMask
+from loop_ls.text.json_value import as_object
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ async def _end_of(
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.text)
         recorder.mask = await journal.read(mask_of, plan)
         journal.masks[run.run_id] = recorder.mask.value
-        providers = plan.settings.get("providers") or {}
+        providers = as_object(plan.settings.get("providers"))
         recorder.source = Source.of(plan.source, journal.recall, run.answered)
         limits = plan.settings.get("limits")
         ledger.own.limit(Caps.of(run.state.caps, limits))

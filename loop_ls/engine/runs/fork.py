@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.journal import Journal
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 PAGE = 1000
 
@@ -25,7 +24,7 @@ class Cut:
     number: int
 
 
-async def cut_of(journal: Journal, run_id: str, number: Any, loop: object = None) -> Cut:
+async def cut_of(journal: Journal, run_id: str, number: object, loop: object = None) -> Cut:
     """Raises `Refused` where the run has no such iteration, or not all before it are finished."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise Refused("bad_argument", "`iteration` is a whole number from 1.")
@@ -53,13 +52,13 @@ async def _iterations(
         page = await journal.facts(run_id, after, PAGE)
         for event in page.events:
             after = event.seq
-            number, key = event.body.get("iteration"), str(event.body.get("place", ""))
+            number, key = int_field(event.body, "iteration"), str(event.body.get("place", ""))
             if event.kind not in ("iteration_started", "iteration", "iteration_failed") or not number:
                 continue
             place = key.rpartition("/")[0]
             if loop is not None and event.body.get("loop") != loop:
                 continue
-            depths[place] = int(event.body.get("depth", 0)) * 100 + place.count("/")
+            depths[place] = (int_field(event.body, "depth") or 0) * 100 + place.count("/")
             begun[place] = max(begun.get(place, 0), number)
             if event.kind != "iteration_started":
                 finished[place] = max(finished.get(place, 0), number)
@@ -67,20 +66,20 @@ async def _iterations(
             return begun, finished, depths
 
 
-def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mapping[str, Any]) -> RunStarted:
+def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mapping[str, Json]) -> RunStarted:
     """The first fact of a run that goes on from another one, against the texts which that one has."""
-    source: dict[str, Any] = {"runId": run_id, "kind": "fork"}
+    source: JsonObject = {"runId": run_id, "kind": "fork"}
     if cut is not None:
         source |= {"place": cut.place, "iteration": cut.number}
     started = RunStarted.model_validate({**body, "source": source})
-    changed: dict[str, Any] = {"attempt": started.attempt + 1}
+    changed: JsonObject = {"attempt": started.attempt + 1}
     changed |= {name: given[name] for name in ("origin", "detach") if given.get(name)}
     return started.model_copy(update=changed)
 
 
-def replay_argument(body: Mapping[str, Any], given: Mapping[str, Json]) -> JsonObject:
+def replay_argument(body: Mapping[str, Json], given: Mapping[str, Json]) -> JsonObject:
     """The start that a replay is: the recorded wishes against the files as they are now."""
-    plan = body.get("plan") or {}
+    plan = as_object(body.get("plan"))
     recorded = {
         "root": body.get("root"),
         "path": body.get("path"),

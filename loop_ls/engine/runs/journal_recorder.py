@@ -13,12 +13,23 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import fields
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Literal, cast
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Allowance, Approval, Bill, Fact, Failure, Json, ModelFailure, Stopped
+from loop_ls.engine.core.ports import (
+    Allowance,
+    Approval,
+    Bill,
+    Failure,
+    ModelFailure,
+    Raised,
+    Recordable,
+    Recorded,
+    Stopped,
+)
 from loop_ls.engine.core.redaction import StreamMask
 from loop_ls.engine.core.replay_source import Source, copied
 from loop_ls.engine.core.run_gate import Control
@@ -28,6 +39,7 @@ from loop_ls.engine.journal import END, Journal, JournalRefused, When, plain
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.runs.secret_mask import SecretMask
+from loop_ls.text.json_value import Json, from_fields
 
 #: Answers of one run that may be on their way to the disk at once.
 UNSAFE = 8
@@ -55,46 +67,44 @@ class JournalRecorder:
         self._ledger = ledger or Accounts(Ledger())
         self.source: Source | None = None
         self._answered = set(answered)
-        self._fresh: dict[str, dict[str, Json]] = {}  # answers that are on their way to the disk
-        self._unsafe: deque[asyncio.Future[Any]] = deque()  # the paid ones of them
+        self._fresh: dict[str, Recorded] = {}  # answers that are on their way to the disk
+        self._unsafe: deque[asyncio.Future[list[Event]]] = deque()  # the paid ones of them
         self._refused: JournalRefused | None = None
 
     def _append(
-        self, key: str, facts: Sequence[Fact] = (), answer: Json = ..., when: When = "disk"
+        self, key: str, facts: Sequence[Fact] = (), answer: Recorded | None = None, when: When = "disk"
     ) -> asyncio.Future[list[Event]]:
         return self._journal.append(self.run_id, key, facts, answer, when=when, patient=True, owned=self._claim)
 
     # -- calls -----------------------------------------------------------------------------------
 
-    def recall(self, key: str) -> Json:
+    def recall(self, key: str) -> object:
         found = self._known(key)
         return None if found is None else found.get("value")
 
-    def _known(self, key: str) -> dict[str, Json] | None:
+    def _known(self, key: str) -> Recorded | None:
         if key in self._fresh or key not in self._answered:
             return self._fresh.get(key)
-        answer: dict[str, Json] | None = self._journal.recall(self.run_id, key)
-        return answer
+        return self._journal.recall(self.run_id, key)
 
     async def call(
         self,
         key: str,
-        work: Callable[[], Awaitable[Json]],
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        work: Callable[[], Awaitable[Recordable]],
+        facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
-    ) -> Json:
+    ) -> Recordable:
         known = self._known(key)
         if known is not None:
-            return replayed(known)
+            return cast("Recordable", replayed(known))
         await self._control.gate()
         if self.source is not None and (taken := self.source.answer(key)) is not None:
             return self._take(key, taken, facts, before)
         await self._committed(self._append(key, before, when="now"))
         await self._control.gate()
         try:
-            value = self.mask.value(
-                plain(await self._control.interruptible(work))
-            )  # masked at once: a replay reads the same
+            # Masked at once: a replay reads the same.
+            value = self.mask.value(plain(await self._control.interruptible(work)))
         except (ModelFailure, Failure) as failure:
             await self._answer(key, {"raised": written(failure)}, ())
             raise
@@ -114,16 +124,16 @@ class JournalRecorder:
         return value
 
     def _take(
-        self, key: str, answer: dict[str, Json], facts: Callable[[Json], Iterable[Fact]], before: Sequence[Fact]
-    ) -> Json:
+        self, key: str, answer: Recorded, facts: Callable[[Recordable], Iterable[Fact]], before: Sequence[Fact]
+    ) -> Recordable:
         """What another run was answered is the answer here too, with the facts that follow from it."""
-        follows = () if "raised" in answer else copied(facts(answer.get("value")))
+        follows = () if "raised" in answer else copied(facts(cast("Recordable", answer.get("value"))))
         self._fresh[key] = answer
         done = self._append(key, (*before, *follows), answer, when="soon")
         done.add_done_callback(lambda result: self._settled(key, result))
-        return replayed(answer)
+        return cast("Recordable", replayed(answer))
 
-    async def _answer(self, key: str, answer: dict[str, Json], facts: Sequence[Fact]) -> None:
+    async def _answer(self, key: str, answer: Recorded, facts: Sequence[Fact]) -> None:
         """Stored when the next call begins; the disk may be some answers behind. A cancelled wait does not
         undo it."""
         done = self._append(key, facts, answer)
@@ -141,15 +151,15 @@ class JournalRecorder:
 
     # -- facts without a call ----------------------------------------------------------------------
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self._note(key, facts, plain(answer))
 
     async def now(self, key: str) -> float:
-        known = self.recall(key)
+        known = cast("float | None", self.recall(key))
         if known is None:
             known = self._journal.clock()
             self._note(key, (), known)
-        return float(known)
+        return known
 
     async def sleep(self, key: str, seconds: float) -> None:
         if self.source is not None and not self.source.over:
@@ -159,7 +169,7 @@ class JournalRecorder:
             raise Stopped
         await self._control.gate()
 
-    def _note(self, key: str, facts: Sequence[Fact], answer: Json) -> None:
+    def _note(self, key: str, facts: Sequence[Fact], answer: object) -> None:
         self._unbroken()
         if key not in self._answered and key not in self._fresh:
             if self.source is not None:
@@ -177,30 +187,32 @@ class JournalRecorder:
         if known is None:
             await self.gate()
             if self.source is not None and (taken := self.source.answer(key)) is not None:
-                resolved = ApprovalResolved(loop_id=asked.loop_id, **taken["value"])
-                return Approval(**self._take(key, taken, lambda answer: [resolved.fact(place)], [asked.fact(place)]))
+                found = Approval.of_fact(taken.get("value"))
+                resolved = ApprovalResolved(loop_id=asked.loop_id, **asdict(found)).fact(place)
+                self._take(key, taken, lambda _: [resolved], [asked.fact(place)])
+                return found
             # Begun, not answered: the answer comes under the same key, from whoever is the first.
             await self._committed(self._append(key, [asked.fact(place)], when="disk"))
-            found: Approval = await self._control.decided(place.key)
+            found = cast("Approval", await self._control.decided(place.key))
             self._answered.add(key)
         else:
-            found = Approval(**known)
+            found = Approval.of_fact(known)
         await self.gate()
         return found
 
-    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Json) -> Json:
+    async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         known = self._known(key)
         if known is not None:
-            return known.get("value")
+            return cast("Recordable", known.get("value"))
         await self.gate()
         await self._committed(self._journal.append(self.run_id, key, asked, when="disk"))
         try:
             async with asyncio.timeout(seconds):
-                found = await self._control.decided(key)
+                found = cast("Recordable", await self._control.decided(key))
         except TimeoutError:
             # Whoever answered in this moment was first: then that is what the journal knows.
             await self._committed(self._journal.append(self.run_id, key, (), {"value": late}))
-            found = (self._journal.recall(self.run_id, key) or {"value": late})["value"]
+            found = cast("Recordable", (self._journal.recall(self.run_id, key) or {}).get("value", late))
         self._answered.add(key)
         await self.gate()
         return found
@@ -257,20 +269,20 @@ class JournalRecorder:
         """The last facts of the run, once."""
         await self._committed(self._append(END, facts, {"value": True}))
 
-    async def _committed(self, done: asyncio.Future[Any]) -> None:
+    async def _committed(self, done: asyncio.Future[list[Event]]) -> None:
         try:
             await done
         finally:
             self._heard(done)
         self._unbroken()
 
-    def _settled(self, key: str, done: asyncio.Future[Any]) -> None:
+    def _settled(self, key: str, done: asyncio.Future[list[Event]]) -> None:
         self._heard(done)
         if not done.cancelled() and done.exception() is None:
             self._answered.add(key)
             self._fresh.pop(key, None)
 
-    def _heard(self, done: asyncio.Future[object]) -> None:
+    def _heard(self, done: asyncio.Future[list[Event]]) -> None:
         """A fact that could not be written ends the run: later ones must not hide the gap."""
         if done.done() and not done.cancelled() and isinstance(error := done.exception(), JournalRefused):
             self._refused = self._refused or error
@@ -294,16 +306,16 @@ def given_up() -> Failure:
     return Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
 
 
-def written(failure: ModelFailure | Failure) -> dict[str, Json]:
+def written(failure: ModelFailure | Failure) -> Raised:
     """A failure of a call as a value of the journal."""
     kind = "model" if isinstance(failure, ModelFailure) else "failure"
-    return {"kind": kind, **plain({field.name: getattr(failure, field.name) for field in fields(failure)})}
+    return plain(cast("Raised", {"kind": kind, **asdict(failure)}))
 
 
-def replayed(answer: Json) -> Json:
+def replayed(answer: Recorded) -> object:
     """The recorded answer, or the failure that was its answer."""
-    raised = answer.get("raised")
-    if raised is None:
+    if "raised" not in answer:
         return answer.get("value")
-    told = {name: value for name, value in raised.items() if name != "kind"}
-    raise ModelFailure(**told) if raised["kind"] == "model" else Failure(**told)
+    told = {name: value for name, value in answer["raised"].items() if name != "kind"}
+    failure = ModelFailure if answer["raised"]["kind"] == "model" else Failure
+    raise from_fields(failure, told)

@@ -10,9 +10,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from loop_ls.contract.answers import Verdicts
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import Capabilities
 from loop_ls.engine.context.scope import Scope
@@ -21,7 +22,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Turn
 from loop_ls.engine.core.null_recorder import NullRecorder
 from loop_ls.engine.core.plan import ModelAccess, Plan
-from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Fact, Failure, Json, Models
+from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, Models, Recordable
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
@@ -29,13 +30,14 @@ from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.condition import UntilJudge
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
-from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.money.ledger import Cost, Ledger, cost_of, total
 from loop_ls.formats.workflow.judge_question import until_question
 from loop_ls.formats.workflow.model import Loop
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Questions of one trial.
 MOST = 100
-Answer = dict[str, Any]
+Answer = JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Output:
     before: tuple[str, ...] = ()
 
 
-async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Verdicts:
+async def tried(judging: Judging, outputs: Sequence[Output], times: object) -> Verdicts:
     """`{ok, verdicts: [{iteration?, verdict, answer, prompt}], agreement: [...], judge, ...}`.
     Raises `Refused`."""
     count = _times(times, len(outputs), local=judging.choice.local is not None)
@@ -75,7 +77,7 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Verd
         raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
     plan = judging.plan
     ledger = Ledger(Caps.of(plan.settings.get("limits"), plan.limits))
-    models = GatedModels(judging.access, ledger, plan.settings.get("providers") or {}, plan.mock)
+    models = GatedModels(judging.access, ledger, as_object(plan.settings.get("providers")), plan.mock)
     try:
         with permitting(lambda: judging.capabilities):
             rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
@@ -83,10 +85,7 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Verd
         raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
     except Exhausted as ended:
         raise Refused("provider_unavailable", ended.failure.message, ended.failure.hint) from None
-    usd, tokens, verdicts = 0.0, 0, []
-    for row in rows:
-        usd, tokens = usd + row.pop("usd"), tokens + row.pop("tokens")
-        verdicts.append(row)
+    verdicts = [row for row, _ in rows]
     agreement = [_agreement(verdicts[at : at + count]) for at in range(0, len(verdicts), count)]
     return {
         "ok": True,
@@ -94,12 +93,12 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: Any) -> Verd
         "judge": _who(judging.choice),
         "verdicts": verdicts,
         "agreement": agreement,
-        "costUsd": usd,
-        "tokens": tokens,
+        "costUsd": sum(cost.usd for _, cost in rows),
+        "tokens": sum(cost.tokens for _, cost in rows),
     }
 
 
-async def _one(judging: Judging, models: Models, output: Output) -> Answer:
+async def _one(judging: Judging, models: Models, output: Output) -> tuple[Answer, Cost]:
     recorder = _Trial()
     history = History()
     history.outputs += [*output.before, output.text]
@@ -110,20 +109,18 @@ async def _one(judging: Judging, models: Models, output: Output) -> Answer:
     judge = UntilJudge(judging.loop.until or "", judging.choice, scope, history, models, recorder)
     verdict = await judge.judge(Turn(place, number), output.text)
     judged = next((body for kind, body in reversed(recorder.facts) if kind == "judged"), {})
-    asked = judged.get("interpolated") or judging.loop.until or ""
-    calls = [body for kind, body in recorder.facts if kind == "call"]
+    asked = cast("str | None", judged.get("interpolated")) or judging.loop.until or ""
+    cost = total(cost_of(body) for kind, body in recorder.facts if kind == "call")
     found: Answer = {
         "verdict": verdict.verdict,
         "answer": verdict.answer,
         "prompt": "" if judging.choice.local is not None else until_question(asked, output.text),
-        "usd": sum(float(body.get("usd") or 0.0) for body in calls),
-        "tokens": sum(sum(body.get("tokens", {}).values()) for body in calls),
     }
     if judging.choice.local is not None:
         found["local"] = True
     if warned := [body["message"] for kind, body in recorder.facts if kind == "warning"]:
         found["because"] = warned[-1]
-    return found if output.iteration is None else {"iteration": output.iteration, **found}
+    return (found if output.iteration is None else {"iteration": output.iteration, **found}), cost
 
 
 def _agreement(rows: Sequence[Answer]) -> Answer:
@@ -141,7 +138,7 @@ def _who(choice: Choice) -> Answer:
     return {"provider": first.provider, "model": first.model}
 
 
-def _times(given: Any, outputs: int, local: bool) -> int:
+def _times(given: object, outputs: int, local: bool) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise Refused("bad_argument", "`times` is a whole number from 1.")
     if given * outputs > MOST:
@@ -157,22 +154,22 @@ class _Trial(NullRecorder):
     run_id: str = "trial"
     facts: list[Fact] = field(default_factory=list)
 
-    def recall(self, key: str) -> Json:
+    def recall(self, key: str) -> object:
         return None
 
     async def call(
         self,
         key: str,
-        work: Callable[[], Awaitable[Json]],
-        facts: Callable[[Json], Iterable[Fact]] = lambda answer: (),
+        work: Callable[[], Awaitable[Recordable]],
+        facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
-    ) -> Json:
+    ) -> Recordable:
         self.facts += before
         answer = await work()
         self.facts += facts(answer)
         return answer
 
-    async def record(self, key: str, facts: Sequence[Fact] = (), answer: Json = None) -> None:
+    async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self.facts += facts
 
     async def now(self, key: str) -> float:
@@ -186,7 +183,7 @@ class _Trial(NullRecorder):
         raise Exhausted(Failure(EXHAUSTED, because))
 
 
-def given_output(argument: Mapping[str, Any]) -> Output | None:
+def given_output(argument: Mapping[str, Json]) -> Output | None:
     output = argument.get("output")
     if output is None:
         return None
@@ -195,13 +192,13 @@ def given_output(argument: Mapping[str, Any]) -> Output | None:
     return Output(plain_text(output))
 
 
-def recorded_outputs(events: Iterable[Mapping[str, Any]], loop: str) -> list[Output]:
+def recorded_outputs(events: Iterable[Mapping[str, Json]], loop: str) -> list[Output]:
     """The outputs of a loop in a run, each with those before it."""
     found: list[Output] = []
     before: tuple[str, ...] = ()
     for event in events:
         if event.get("kind") == "iteration" and event.get("loop") == loop:
             text = str(event.get("output", ""))
-            found.append(Output(text, event.get("iteration"), before))
+            found.append(Output(text, int_field(event, "iteration"), before))
             before = (*before, text)
     return found

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.contract.facts.payload import Error
@@ -67,9 +67,9 @@ class Runs:
             if event.kind == "loop_updated":
                 run.control.changed = run.state.changed or {}
             if event.kind == "approval_resolved":
-                run.control.decide(event.body["place"], Approval.of_fact(event.body))
+                run.control.decide(str(event.body["place"]), Approval.of_fact(event.body))
             elif event.kind in ANSWERS and "question" in event.body:
-                run.control.decide(event.body["question"], event.body["answer"])
+                run.control.decide(str(event.body["question"]), event.body["answer"])
             if run.state.ended:
                 del self.live[event.run_id]
                 self._journal.let_go(event.run_id)
@@ -179,7 +179,7 @@ class Runs:
 
     # -- questions ---------------------------------------------------------------------------------
 
-    async def find(self, given: Any) -> str:
+    async def find(self, given: object) -> str:
         """The run that an id, whole or shortened, means. Raises `Refused`."""
         if not isinstance(given, str) or not given:
             raise Refused("bad_argument", "`runId` says which run; it is not given.")

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import get_args
+from typing import TypeVar, cast, get_args
 from urllib.parse import quote
 
 from loop_ls.contract.endings import Reason
@@ -22,11 +22,12 @@ from loop_ls.contract.facts.kinds import Interrupted, Paused
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.redaction import MASK, StreamMask, is_secret
 from loop_ls.engine.providers.known import KNOWN
 from loop_ls.engine.subprocesses.supervisor import KEPT
 from loop_ls.formats.common.secret import LONG_ENOUGH, secrets_of
+from loop_ls.text.json_value import Json
 
 #: Values of declared variables that are switches and numbers: hiding them would garble every other sentence.
 _ORDINARY = re.compile(
@@ -38,6 +39,7 @@ _ORDINARY = re.compile(
 KEYS = frozenset(known.key_env for known in KNOWN.values()) - {""}
 #: Settings that name a variable by this ending of their key (`apiKeyEnv`, `databaseUrlEnv`).
 _NAMES_A_VARIABLE = "Env"
+Value = TypeVar("Value")
 
 
 #: Fields that name something of the run or of its files, or say one word of a closed set: a run is found and
@@ -102,10 +104,10 @@ class SecretMask:
             text = _without_half(text, form)
         return text
 
-    def value(self, value: Json) -> Json:
+    def value(self, value: Value) -> Value:
         """A JSON value of the record with its texts masked: names of fields, and what names a place of the run,
         stay as they are."""
-        return self._value(value) if self.forms else value
+        return cast("Value", self._value(cast("Json", value))) if self.forms else value
 
     def free(self, value: Json) -> Json:
         """The same of a value that has no fields of ours: all texts are masked, keys of objects included."""

@@ -6,7 +6,6 @@ Journalled like everything else; a loop that runs heeds it from its next stage o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from loop_ls.contract.facts.kinds import LoopUpdated
 from loop_ls.engine.core.errors import Refused
@@ -43,7 +42,7 @@ def _goal(given: Mapping[str, Json]) -> str | None:
     return plain_text(goal)
 
 
-def _limit(given: Mapping[str, Any], state: RunState) -> int | None:
+def _limit(given: Mapping[str, Json], state: RunState) -> int | None:
     limit = given.get("max_iterations")
     if limit is None:
         return None

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.assistants.program import start_of
@@ -40,6 +39,7 @@ from loop_ls.index.disk.projects import home_of
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Chosen:
     assistant: Assistant
     text: str
     disk: str | None
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Json]
 
 
 class AssistantPreparer:
@@ -114,7 +114,7 @@ class AssistantPreparer:
         self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], ModelAccess]
     ) -> None:
         """Somebody can be asked, and the user has agreed to what is started and sent. Raises `Refused`."""
-        provider, providers = assistant.provider, plan.settings.get("providers") or {}
+        provider, providers = assistant.provider, as_object(plan.settings.get("providers"))
         if plan.mock:  # nobody is asked, nothing is sent, and nothing is started
             require_mock(models(plan))
             return
@@ -165,9 +165,9 @@ def _prepared(chosen: Chosen, request: StartRequest) -> Prepared:
     return Prepared(started, {name: chosen.text})
 
 
-def _limits(chosen: Chosen, request: StartRequest) -> dict[str, Any]:
-    settings = chosen.settings.get("limits") or {}
-    assistant, ceiling = chosen.assistant, settings.get("maxIterations")
+def _limits(chosen: Chosen, request: StartRequest) -> JsonObject:
+    settings = as_object(chosen.settings.get("limits"))
+    assistant, ceiling = chosen.assistant, int_field(settings, "maxIterations")
     wanted = request.max_iterations or assistant.max_iterations
     criteria = assistant.criteria
     return {

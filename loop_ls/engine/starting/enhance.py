@@ -11,14 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, read_plan
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.enhance.evidence.trials import RecordedEvidence
 from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.evidence import evidence_of, told_before
@@ -30,6 +31,7 @@ from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.disk.skill_files import skill_files
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models
+from loop_ls.text.json_value import Json, as_object
 
 #: Agents of the command line that go their own way when they are asked for one structured answer, by the name of
 #: their program.
@@ -70,7 +72,7 @@ class EnhancePreparer:
         if not wanted:
             prepared = await self._workflow.prepared(request, models)
             if warned:
-                more = {**prepared.more, "warnings": [*(prepared.more.get("warnings") or ()), *warned]}
+                more = {**prepared.more, "warnings": [*_warnings(prepared), *warned]}
                 prepared = Prepared(prepared.started, prepared.texts, more)
             await self._workflow.settle(prepared, request.consent)
             return prepared
@@ -121,12 +123,12 @@ def _wanted(request: StartRequest, section: Json, key: str) -> tuple[bool, list[
     return False, [f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."]
 
 
-def _with_case(request: StartRequest, evidence: Mapping[str, Json] | None) -> StartRequest:
+def _with_case(request: StartRequest, evidence: RecordedEvidence | None) -> StartRequest:
     """Where the cases give the input, the first of them stands for what the start does not say."""
     if evidence is None or request.input is not None or request.parameters:
         return request
     first = evidence["cases"][0]
-    return replace(request, input=first["input"], parameters=first["parameters"])
+    return replace(request, input=first["input"], parameters=cast("dict[str, str]", first["parameters"]))
 
 
 def _takes_edits(request: StartRequest, settings: Knobs) -> bool:
@@ -154,10 +156,10 @@ def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -
 
 def _unsuitable(snapshot: Snapshot, provider: str) -> str | None:
     """Which unsuitable agent a provider runs, however its program is written; None: none of them."""
-    providers = snapshot.settings.raw.get("providers") or {}
+    providers = as_object(snapshot.settings.raw.get("providers"))
     if not is_agent(provider, providers):
         return None
-    own = providers.get(provider) or {}
+    own = as_object(providers.get(provider))
     try:
         words = (*program_of(provider, providers), str(own.get("speaks") or ""))
     except Failure:
@@ -173,8 +175,8 @@ def _as_loop(
     request: StartRequest,
     settings: Knobs,
     planner: Planner,
-    section: Any,
-    evidence: Mapping[str, Json] | None,
+    section: Json,
+    evidence: RecordedEvidence | None,
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
@@ -183,8 +185,8 @@ def _as_loop(
         hint = "Open it in an editor that applies edits, or use `loop-ls enhance`, which writes the file itself."
         raise Refused("bad_argument", told, hint, {"reason": "no_apply_edit"})
     started = prepared.started
-    own = ((section or {}).get("workflows") or {}).get(started.name) or {}
-    knobs_ = {**{key: value for key, value in (section or {}).items() if key != "workflows"}, **own}
+    own = as_object(as_object(as_object(section).get("workflows")).get(started.name))
+    knobs_ = {**{key: value for key, value in as_object(section).items() if key != "workflows"}, **own}
     plan = {
         **started.plan,
         "knobs": knobs_,
@@ -200,10 +202,15 @@ def _as_loop(
         "maxIterations": settings.max_rounds,
         "criterion": {"type": "failure_report", "value": settings.convergence_mode},
     }
-    warnings = list(prepared.more.get("warnings") or ())
+    warnings = _warnings(prepared)
     warnings += [] if evidence is None else told_before(evidence, settings)
     if (cli := _unsuitable(snapshot, planner.target.provider)) is not None:
         warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
     more = {**prepared.more, **({"warnings": warnings} if warnings else {})}
     changed = started.model_copy(update={"format": ENHANCE, "plan": plan, "limits": limits})
     return Prepared(changed, prepared.texts, more)
+
+
+def _warnings(prepared: Prepared) -> list[str]:
+    """What the start warns of already."""
+    return [*cast("list[str]", prepared.more.get("warnings") or [])]

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
 from loop_ls.engine.context.workspace_files import FILE, ProjectFiles
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.enhance.evidence.declared import NOT_IN_TRIALS
+from loop_ls.engine.enhance.evidence.trials import RecordedCase, RecordedEvidence
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
 from loop_ls.formats.checks.model import Case, Checks, checks_of, held_out
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.formats.workflow.refusals import Refusal
+from loop_ls.text.json_value import Json
 
 T = TypeVar("T")
 
 
-def evidence_of(snapshot: Snapshot, path: str) -> dict[str, Json] | None:
+def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
     """What the start records of the cases beside a workflow; None: there are none. Raises `Refused`."""
     listed = _first(snapshot, cases_paths(path))
     if listed is None:
@@ -46,7 +48,7 @@ def evidence_of(snapshot: Snapshot, path: str) -> dict[str, Json] | None:
     }
 
 
-def told_before(evidence: Mapping[str, Json], knobs: Knobs) -> list[str]:
+def told_before(evidence: RecordedEvidence, knobs: Knobs) -> list[str]:
     """What somebody should know before real runs are made."""
     cases = evidence["cases"]
     held = sum(one["held"] for one in cases)
@@ -81,7 +83,7 @@ def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:
                 raise Refused("bad_argument", told, "Leave it out of the cases (`without`), or judge in a step.")
 
 
-def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> dict[str, Json]:
+def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCase:
     """A case with its texts: files are read once, so each trial has the same."""
     folder = path.rpartition("/")[0]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.settings.model import Settings
@@ -20,6 +19,7 @@ from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.resolve import resolve_key
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.json_value import Json
 
 HEAD_KEYS = ("$schema:", "name:", '"$schema":', '"name":', "'$schema':", "'name':")
 SCHEMA = "workflow/v2.0"
@@ -111,7 +111,7 @@ class Folder:
         self.root = root.as_posix()
         self._names: dict[str, tuple[tuple[int, int], str | None]] = {}
 
-    def snapshot(self, overlay: Mapping[str, str], path: str, editor: Mapping[str, Any] | None = None) -> Snapshot:
+    def snapshot(self, overlay: Mapping[str, str], path: str, editor: Mapping[str, Json] | None = None) -> Snapshot:
         """What is there now, as the project of the file at `path` sees it. Reads the disk: not for the loop's own
         thread."""
         home = home_of(self.root, path)

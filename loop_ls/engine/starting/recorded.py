@@ -7,25 +7,24 @@ it is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from loop_ls.engine.core.addresses import address_fault, whole_address
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.preparer import Problem
 from loop_ls.index.disk.discovery import load
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
 #: Sections of the settings that a run depends on.
 SECTIONS = ("judge", "assist", "limits", "assistants")
 
 
-def recorded(settings: Mapping[str, Any], sections: Iterable[str] = SECTIONS) -> JsonObject:
+def recorded(settings: Mapping[str, Json], sections: Iterable[str] = SECTIONS) -> JsonObject:
     """Raises `Refused` where an address holds what may not be recorded."""
     found = {name: settings[name] for name in sections if name in settings}
-    if providers := settings.get("providers"):
+    if providers := as_object(settings.get("providers")):
         for name, provider in providers.items():
-            _require_address(name, provider.get("baseUrl"))
-        found["providers"] = {name: dict(each) for name, each in providers.items()}
+            _require_address(name, as_object(provider).get("baseUrl"))
+        found["providers"] = {name: dict(as_object(each)) for name, each in providers.items()}
     return found
 
 

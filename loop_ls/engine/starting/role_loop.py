@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.consent import Consents
@@ -41,7 +40,7 @@ from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, 
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Sections of the settings that a role loop depends on.
 SECTIONS = ("judge", "assist", "limits", "roles", "servers")
@@ -143,7 +142,7 @@ class RoleLoopPreparer:
 
     def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, access: ModelAccess, caps: Caps) -> None:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
-        providers = plan.settings.get("providers") or {}
+        providers = as_object(plan.settings.get("providers"))
         asked = list(asked_of(loop, plan.settings))
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, access.problem)
@@ -168,7 +167,7 @@ def _right(found: Definition) -> Definition:
     raise Refused("file_has_errors", told, "Mend the file, then run it again.", details)
 
 
-def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Any]) -> RoleLoop:
+def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Json]) -> RoleLoop:
     """The definition with the texts of this start. Raises `Refused`."""
     if request.project_id and request.project_slug:
         raise Refused("bad_argument", "`project_id` and `project_slug` both name the project; give one of them.")
@@ -177,7 +176,7 @@ def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Any
     missing = [one for one in found.loop.parameters if one.required and one.name not in request.parameters]
     known = [{"name": one.name, "description": one.description} for one in missing if one.description]
     require_inputs([*goal, *(one.name for one in missing)], known)
-    loop = read_role_loop(found.text, request.parameters, known_roles(settings.get("roles")))
+    loop = read_role_loop(found.text, request.parameters, known_roles(as_object(settings.get("roles"))))
     if isinstance(loop, RoleLoop):
         return loop
     told = f"{found.name} cannot run with these parameters: {loop[0].code}: {loop[0].message}"
@@ -188,7 +187,7 @@ def _first_fact(
     snapshot: Snapshot, found: Definition, loop: RoleLoop, request: StartRequest, session: str
 ) -> RunStarted:
     settings = snapshot.settings.raw
-    limit = _limit(loop, request, (settings.get("limits") or {}).get("maxIterations"))
+    limit = _limit(loop, request, int_field(as_object(settings.get("limits")), "maxIterations"))
     return RunStarted(
         format=ROLE_LOOP,
         name=loop.name,
@@ -222,7 +221,7 @@ def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | 
 
 
 def _limits(loop: RoleLoop, limit: int | None) -> JsonObject:
-    found: dict[str, Any] = {} if limit is None else {"maxIterations": limit}
+    found: JsonObject = {} if limit is None else {"maxIterations": limit}
     match loop.termination:
         case EvaluationBound(criteria=criteria):
             found["criterion"] = {"type": "evaluation_bound", "value": criteria}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.asked import chains, environment_names
@@ -47,7 +47,7 @@ from loop_ls.engine.starting.required_inputs import (
 )
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
 #: file as values refuses all others.
@@ -157,7 +157,7 @@ class WorkflowPreparer:
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
         asked += asked_by_checks(plan, chosen.library)
         require_models(asked, models(plan).problem)
-        providers = settings.get("providers") or {}
+        providers = as_object(settings.get("providers"))
         if in_dollars(settings.get("limits"), request.limits):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
 
@@ -274,7 +274,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
         root=snapshot.root,
         uri=request.uri,
         path=request.path,
-        limits=_limits(chosen, request, snapshot.settings.raw.get("limits") or {}),
+        limits=_limits(chosen, request, as_object(snapshot.settings.raw.get("limits"))),
         settings=_recorded(snapshot.settings.raw, needed),
         files=files,
         input=request.input,
@@ -298,9 +298,9 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
     return Prepared(started, {files[path]: text for path, text in texts.items()})
 
 
-def _recorded(settings: Mapping[str, Any], needed: Needs) -> dict[str, Any]:
+def _recorded(settings: Mapping[str, Json], needed: Needs) -> JsonObject:
     """Of the servers only those that the run needs."""
-    servers = settings.get("servers") or {}
+    servers = as_object(settings.get("servers"))
     found = recorded(settings, (*SECTIONS, "rag", "outputsDir"))
     used = {server.name: servers[server.name] for server in needed.servers}
     return found | ({"servers": used} if used else {})
@@ -309,8 +309,8 @@ def _recorded(settings: Mapping[str, Any], needed: Needs) -> dict[str, Any]:
 def _scripts(snapshot: Snapshot, request: StartRequest) -> tuple[dict[str, str], dict[str, str]]:
     """The files of answers that scripted providers may read: a run hears what they said when it began. Then why
     others cannot be read, which is told to whoever needs them."""
-    providers = (snapshot.settings.raw.get("providers") or {}).values()
-    named = [each["script"] for each in providers if isinstance(each.get("script"), str)]
+    providers = as_object(snapshot.settings.raw.get("providers")).values()
+    named = [script for each in providers if (script := text_field(as_object(each), "script"))]
     root = Path(snapshot.root).resolve()
     paths = (path for path in (answers_path(request.path), *named) if (root / path).resolve().is_relative_to(root))
     found = {path: snapshot.text(path) for path in paths}
@@ -319,10 +319,10 @@ def _scripts(snapshot: Snapshot, request: StartRequest) -> tuple[dict[str, str],
     return there, unread
 
 
-def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Any]) -> JsonObject:
+def _limits(chosen: Chosen, request: StartRequest, settings: Mapping[str, Json]) -> JsonObject:
     """What the run may spend, and the limits of the loop that was asked for."""
     caps = Caps.of(settings, request.limits).wire()
-    return {**_loop_limits(chosen, request, settings.get("maxIterations")), **caps}
+    return {**_loop_limits(chosen, request, int_field(settings, "maxIterations")), **caps}
 
 
 def _loop_limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> JsonObject:
@@ -331,7 +331,7 @@ def _loop_limits(chosen: Chosen, request: StartRequest, ceiling: int | None) -> 
     if loop is None:
         return {} if request.max_iterations is None else {"maxIterations": request.max_iterations}
     wanted = request.max_iterations or loop.max_iterations
-    found: dict[str, Any] = {"maxIterations": wanted if ceiling is None else min(wanted, ceiling)}
+    found: JsonObject = {"maxIterations": wanted if ceiling is None else min(wanted, ceiling)}
     if loop.until:
         found["criterion"] = {"type": "condition", "value": loop.until}
     return found

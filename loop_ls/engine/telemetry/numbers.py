@@ -10,8 +10,8 @@ import logging
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from loop_ls.contract.facts.kinds import Call
 from loop_ls.engine.events import Event, RunState
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class Numbers:
             case "completed" | "failed" | "cancelled":
                 self._ended(event)
             case "call" if not event.body.get("copied"):
-                self._called(event.body)
+                self._called(Call.model_validate(event.body))
             case "iteration" | "iteration_failed":
                 outcome = "completed" if event.kind == "iteration" else "failed"
                 self._count("loopls_iterations_total", outcome=outcome)
@@ -97,17 +97,15 @@ class Numbers:
             lines += [*_head(name, "histogram", text), *histogram.lines(name)]
         return "\n".join(lines) + "\n"
 
-    def _called(self, body: Mapping[str, Any]) -> None:
-        names: dict[str, Any] = {"provider": body.get("provider"), "model": body.get("model")}
-        outcome = "failed" if body.get("error") else "answered"
-        self._count("loopls_calls_total", **names, purpose=body.get("purpose"), outcome=outcome)
-        for direction, count in (body.get("tokens") or {}).items():
-            if isinstance(count, int):
-                self._count("loopls_tokens_total", count, **names, direction=direction)
-        if isinstance(usd := body.get("usd"), int | float):
-            self._count("loopls_usd_total", usd, **names)
-        if isinstance(seconds := body.get("duration"), int | float):
-            self._calls.observe((("provider", str(names["provider"])),), seconds)
+    def _called(self, call: Call) -> None:
+        names = {"provider": call.provider, "model": call.model}
+        outcome = "failed" if call.error else "answered"
+        self._count("loopls_calls_total", **names, purpose=call.purpose, outcome=outcome)
+        self._count("loopls_tokens_total", call.tokens.input, **names, direction="input")
+        self._count("loopls_tokens_total", call.tokens.output, **names, direction="output")
+        if call.usd is not None:
+            self._count("loopls_usd_total", call.usd, **names)
+        self._calls.observe((("provider", call.provider),), call.duration)
 
     def _ended(self, event: Event) -> None:
         reason = event.body.get("reason") or event.body.get("cause") or ""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls import __version__
+from loop_ls.contract.facts.kinds import Call
 from loop_ls.engine.events import Event
 from loop_ls.extras import missing
 from loop_ls.text.json_value import Json, JsonObject
@@ -85,7 +86,7 @@ class Spans:
         self._runs[event.run_id] = run
         return run
 
-    def _start(self, name: str, parent: Span | None, at: float, about: Mapping[str, Any]) -> Span:
+    def _start(self, name: str, parent: Span | None, at: float, about: Mapping[str, Json]) -> Span:
         from opentelemetry.context import Context
         from opentelemetry.trace import set_span_in_context
 
@@ -115,20 +116,19 @@ class Spans:
             self._end(run.iterations.pop(key, None), run.ended.pop(key))
 
     def _call(self, parent: Span, event: Event) -> None:
-        body, tokens = event.body, event.body.get("tokens") or {}
-        about = {
+        call = Call.model_validate(event.body)
+        about: dict[str, Json] = {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": body.get("provider"),
-            "gen_ai.request.model": body.get("model"),
-            "gen_ai.response.id": body.get("responseId"),
-            "gen_ai.usage.input_tokens": tokens.get("input"),
-            "gen_ai.usage.output_tokens": tokens.get("output"),
-            "loopls.usd": body.get("usd"),
-            "loopls.purpose": body.get("purpose"),
+            "gen_ai.provider.name": call.provider,
+            "gen_ai.request.model": call.model,
+            "gen_ai.response.id": call.response_id,
+            "gen_ai.usage.input_tokens": call.tokens.input,
+            "gen_ai.usage.output_tokens": call.tokens.output,
+            "loopls.usd": call.usd,
+            "loopls.purpose": call.purpose,
         }
-        began = event.at - float(body.get("duration") or 0.0)
-        span = self._start(f"chat {body.get('model') or body.get('provider')}", parent, began, about)
-        self._end(span, event.at, body.get("error"))
+        span = self._start(f"chat {call.model or call.provider}", parent, event.at - call.duration, about)
+        self._end(span, event.at, call.error)
 
     def _ended(self, event: Event, run: _Run) -> None:
         for key, span in reversed(run.iterations.items()):

@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.env_substitution import filled, names_in
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, float_field
 
 Kind = Literal["stdio", "http", "sse"]
 
@@ -70,7 +70,7 @@ def read_servers(settings: Mapping[str, Json], names: Iterable[str]) -> list[Ser
     return [read_server(settings, name) for name in dict.fromkeys(names)]
 
 
-def read_server(settings: Mapping[str, Any], name: str) -> Server:
+def read_server(settings: Mapping[str, Json], name: str) -> Server:
     """One server by name. Raises `Failure` for a name that nothing defines and for half an entry."""
     entry = settings.get(name)
     if not isinstance(entry, Mapping):
@@ -86,13 +86,13 @@ def read_server(settings: Mapping[str, Any], name: str) -> Server:
         raise Failure("bad_argument", f"MCP server `{name}` has no `{wanted}`", _WHERE)
     return Server(
         name=name,
-        kind=cast(Kind, kind),
+        kind=kind,
         argv=argv,
         env=_texts(entry.get("env")),
         cwd=str(entry.get("cwd") or ""),
         url=url,
         headers=_texts(entry.get("headers")),
-        timeout=float(entry.get("timeoutSeconds") or START_SECONDS),
+        timeout=float_field(entry, "timeoutSeconds") or START_SECONDS,
     )
 
 

@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.tools.servers import Server
 from loop_ls.engine.tools.values import Tool, ToolResult
 from loop_ls.extras import is_installed, missing
+from loop_ls.text.json_value import Json
 
 if TYPE_CHECKING:
     from mcp import Client

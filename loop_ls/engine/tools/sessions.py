@@ -11,18 +11,19 @@ import os
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from loop_ls.engine.core.ports import Failure, Json
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools.servers import read_servers
 from loop_ls.engine.tools.session import Session
 from loop_ls.engine.tools.values import Tool, ToolResult
+from loop_ls.text.json_value import Json
 
 
 class Sessions:
     """`settings` is the section `servers`; programs run in `root` unless their entry says otherwise."""
 
-    def __init__(self, settings: Mapping[str, Any], root: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, settings: Mapping[str, Json], root: Path, environ: Mapping[str, str] | None = None) -> None:
         self._settings, self._root = settings, root
         self._environ = os.environ if environ is None else environ
         self._open: dict[str, Session] = {}

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import anyio
@@ -49,9 +50,11 @@ class SupervisedServer:
         self._open = self._running()
         return await self._open.__aenter__()
 
-    async def __aexit__(self, *why: Any) -> bool | None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
         assert self._open is not None
-        return await self._open.__aexit__(*why)
+        return await self._open.__aexit__(kind, error, trace)
 
     async def kill(self) -> None:
         """End the program and all that it started, now."""

@@ -5,9 +5,9 @@ What this engine writes has it anyway. A record that has not must not get in: it
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict
+
+from loop_ls.text.json_value import JsonObject
 
 
 class _Part(BaseModel):
@@ -27,10 +27,10 @@ class StartPlan(_Part):
     maxIterations: int | None = None
     item: int | None = None
     stages: list[Stage] = []
-    resolved: dict[str, Any] = {}
+    resolved: JsonObject = {}
     projectId: str | None = None
     disk: str | None = None
-    knobs: dict[str, Any] = {}
+    knobs: JsonObject = {}
     planner: dict[str, str] = {}
     roots: list[list[str | None]] = []
 

@@ -5,7 +5,7 @@ into one. What looks like a key is masked on its way out; nothing that comes in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -16,14 +16,14 @@ from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
 from loop_ls.engine.transfer.import_schema import ImportedStart
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, as_object
 
 KIND, VERSION = "loop-ls run", 1
 PAGE = 1000
 _NOTHING = (None, None, None)
 
 
-def exported(journal: Journal, run_id: str) -> dict[str, Any]:
+def exported(journal: Journal, run_id: str) -> JsonObject:
     """`{kind, version, runId, facts: [{at, kind, body}], answers: {key: answer}, texts: {hash: text}}`.
     Reads the journal: not for the loop's own thread."""
     facts: list[Event] = []
@@ -32,8 +32,8 @@ def exported(journal: Journal, run_id: str) -> dict[str, Any]:
         page, more = journal.facts_now(run_id, facts[-1].seq if facts else 0, PAGE)
         facts += page
     answered, _ = journal.storage.keys(run_id)
-    names = (facts[0].body.get("files") or {}).values() if facts else ()
-    found: dict[str, Any] = _masked(
+    names = map(str, as_object(facts[0].body.get("files")).values()) if facts else ()
+    found = _masked(
         {
             "kind": KIND,
             "version": VERSION,
@@ -44,10 +44,11 @@ def exported(journal: Journal, run_id: str) -> dict[str, Any]:
     )
     # Texts are named by their hash, which a mask would break: one with a key in it stays at home.
     texts = {name: journal.storage.text(name) for name in names}
-    return {**found, "texts": {name: text for name, text in texts.items() if redact(text) == text}}
+    kept = {name: text for name, text in texts.items() if redact(text) == text}
+    return {**cast("JsonObject", found), "texts": kept}
 
 
-def _masked(value: Any) -> Any:
+def _masked(value: object) -> object:
     match value:
         case str():
             return redact(value)
@@ -62,7 +63,7 @@ def _masked(value: Any) -> Any:
 class Carried:
     """A run that comes from elsewhere, read and found whole. Raises `Refused` while it is made."""
 
-    def __init__(self, document: Any, run_id: str) -> None:
+    def __init__(self, document: object, run_id: str) -> None:
         if not isinstance(document, Mapping) or document.get("kind") != KIND:
             raise _refused("it is no exported run")
         if document.get("version") != VERSION:
@@ -103,7 +104,7 @@ class Carried:
             self.state = self.state.after(Event(self.run_id, len(self.facts), at, kind, body))
 
 
-def _facts(given: object) -> list[tuple[float, str, dict[str, Any]]]:
+def _facts(given: object) -> list[tuple[float, str, JsonObject]]:
     if not isinstance(given, list) or not given:
         raise _refused("it has no facts")
     found = []

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import amount
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.lenses.lenses import progress_of_loop, progress_of_run, with_state
 from loop_ls.features.lenses.object_files import ended_of_whole, progress_of_whole
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign
 from loop_ls.features.runs.shown_run import shown_run
+from loop_ls.text.json_value import float_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import fold
@@ -64,6 +64,6 @@ def _rounds(state: JsonObject, run: ShownRun) -> Rounds:
         case _:
             phase = "running_round"
     caps = state.get("caps")
-    cap = amount(caps, "budgetUsd") if isinstance(caps, dict) else None
+    cap = float_field(caps, "budgetUsd") if isinstance(caps, dict) else None
     most = run.max_iterations or 0
     return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, cap or 0.0, run.reason or "")

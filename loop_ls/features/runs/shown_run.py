@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import ENDED
-from loop_ls.contract.run_view.parts import amount, message_of, number, text
+from loop_ls.contract.run_view.parts import message_of
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.enhance_rounds import rounds_of
+from loop_ls.text.json_value import float_field, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import fold
@@ -22,30 +23,30 @@ def shown_run(state: JsonObject, view: fold.RunView | None = None) -> ShownRun:
     """Without a view, as far as the state tells."""
     target = state.get("target")
     target = target if isinstance(target, dict) else {}
-    status = text(state, "status") or "queued"
+    status = text_field(state, "status") or "queued"
     loops = {} if view is None else view.own_loops
     return ShownRun(
-        run_id=text(state, "runId"),
-        uri=text(state, "uri"),
-        kind=text(target, "kind") or "workflow",
-        name=text(target, "name") or text(state, "name"),
+        run_id=text_field(state, "runId"),
+        uri=text_field(state, "uri"),
+        kind=text_field(target, "kind") or "workflow",
+        name=text_field(target, "name") or text_field(state, "name"),
         status=status,
-        reason=text(state, "reason") or None,
-        iteration=number(state, "iteration") or 0,
+        reason=text_field(state, "reason") or None,
+        iteration=int_field(state, "iteration") or 0,
         done=len(log) if isinstance(log := state.get("progressLog"), list) else 0,
-        max_iterations=number(state, "maxIterations"),
-        cost_usd=amount(state, "costUsd"),
-        elapsed_ms=number(state, "elapsedMs") or 0,
+        max_iterations=int_field(state, "maxIterations"),
+        cost_usd=float_field(state, "costUsd"),
+        elapsed_ms=int_field(state, "elapsedMs") or 0,
         error=message_of(state.get("error")),
-        label=text(state, "label") or None,
+        label=text_field(state, "label") or None,
         recovered=view is not None and view.recovered,
         mock=state.get("mock") is True,
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
-        approval=text(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), dict) else "",
+        approval=text_field(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), dict) else "",
         loops={name: _loop(loop, status, state) for name, loop in loops.items()},
         results={} if view is None else dict(view.results),
-        rounds=rounds_of(view.rounds) if view is not None and text(state, "format") == "enhance" else None,
+        rounds=rounds_of(view.rounds) if view is not None and text_field(state, "format") == "enhance" else None,
     )
 
 
@@ -53,7 +54,7 @@ def _loop(loop: Loop, status: str, state: JsonObject) -> LoopView:
     """A loop that had not ended when its run did ends with it."""
     how, reason = str(loop.status), loop.reason
     if how == "running":
-        how, reason = (status, text(state, "reason") or None) if status in ENDED else (_going(status), reason)
+        how, reason = (status, text_field(state, "reason") or None) if status in ENDED else (_going(status), reason)
     error, verdicts = message_of(loop.error), tuple(loop.verdicts)
     return LoopView(loop.name, how, loop.iteration, loop.max, reason, verdicts, error)
 

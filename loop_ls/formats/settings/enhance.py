@@ -7,14 +7,14 @@ it holds. Who the planner is when nobody says so depends on the file, and is not
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from loop_ls.formats.common.key_table import Key, Type
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.keys import ENHANCED
+from loop_ls.text.json_value import Json, as_object, from_fields
 from loop_ls.text.record import equal_record
 
-Json = Any
 INHERIT = "inherit"
 #: The six fields of the one-time setup, in its order.
 SETUP = ("maxRounds", "budgetCapUsd", "convergenceMode", "pauseBetweenRounds", "plannerProvider", "plannerModel")
@@ -63,16 +63,15 @@ class Wrong(NamedTuple):
     message: str
 
 
-def knobs(section: Any, workflow: str | None = None) -> tuple[Knobs, tuple[Wrong, ...]]:
+def knobs(section: object, workflow: str | None = None) -> tuple[Knobs, tuple[Wrong, ...]]:
     """The knobs of a workflow (by its key) from the section `enhance`, and what of it is not taken."""
-    values, wrong = taken(section if isinstance(section, Mapping) else {})
-    own = _own(section, workflow)
-    mine, more = taken(own)
+    values, wrong = taken(as_object(section))
+    mine, more = taken(_own(section, workflow))
     named = {_snake(name): _value(name, value) for name, value in {**values, **mine}.items()}
-    return Knobs(**named), (*wrong, *more)
+    return from_fields(Knobs, named), (*wrong, *more)
 
 
-def is_enabled(section: Any, workflow: str | None) -> bool:
+def is_enabled(section: object, workflow: str | None) -> bool:
     """Whether a run of this workflow is an enhance loop."""
     return _own(section, workflow).get("enabled") is True
 
@@ -131,8 +130,7 @@ def is_knob(name: str) -> bool:
 
 def _number_fault(key: Key, value: Json) -> str | None:
     whole = key.type is Type.INTEGER
-    right_kind = isinstance(value, int) if whole else isinstance(value, int | float)
-    if isinstance(value, bool) or not right_kind:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         return "is a whole number" if whole else "is a number"
     if key.positive and value <= 0:
         return "is more than 0"
@@ -144,20 +142,14 @@ def _number_fault(key: Key, value: Json) -> str | None:
     return None
 
 
-def _own(section: Any, workflow: str | None) -> Mapping[str, Json]:
-    if not isinstance(section, Mapping) or workflow is None:
-        return {}
-    workflows = section.get("workflows")
-    found = workflows.get(workflow) if isinstance(workflows, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def _own(section: object, workflow: str | None) -> Mapping[str, Json]:
+    return as_object(as_object(as_object(section).get("workflows")).get(workflow or ""))
 
 
-def _value(name: str, value: Json) -> Json:
-    if name == "fallbackPool":
-        return tuple(pair for one in value if (pair := _pair(one)) is not None)
-    if name == "verifiers":
-        return tuple(value)
-    return float(value) if _KEYS[name].type is Type.NUMBER else value
+def _value(name: str, value: Json) -> object:
+    if isinstance(value, list):
+        return tuple(pair for one in value if (pair := _pair(one))) if name == "fallbackPool" else tuple(value)
+    return float(value) if isinstance(value, int) and _KEYS[name].type is Type.NUMBER else value
 
 
 def _pair(value: Json) -> Target | None:

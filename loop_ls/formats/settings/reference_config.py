@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
+from loop_ls.text.json_value import Json, as_object
 from loop_ls.text.pattern import pattern
-
-Json = Any
 
 _KINDS = {
     "openai_compatible": "openai",
@@ -66,8 +64,8 @@ def server(config: Mapping[str, Json]) -> dict[str, Json]:
         args = config.get("args")
         found["args"] = [str(word) for word in args] if isinstance(args, list) else []
     for name in ("env", "headers"):
-        if isinstance(config.get(name), Mapping) and config[name]:
-            found[name] = {str(key): str(value) for key, value in config[name].items()}
+        if written := as_object(config.get(name)):
+            found[name] = {str(key): str(value) for key, value in written.items()}
     return found
 
 
@@ -78,8 +76,7 @@ def rag(settings: Mapping[str, Json], stores: Mapping[str, Mapping[str, Json]]) 
     expansion = settings.get("query_expansion")
     if isinstance(expansion, Mapping) and expansion.get("enabled"):
         _take(expansion, found, synonyms_file="synonyms", acronyms_file="acronyms", max_expansions="maxExpansions")
-    written = settings.get("servers")
-    inline = written if isinstance(written, Mapping) else {}
+    inline = as_object(settings.get("servers"))
     every = {str(name): each for name, each in {**inline, **stores}.items() if isinstance(each, Mapping)}
     if every:
         found["stores"] = {name: _store(config, name) for name, config in every.items()}
@@ -90,8 +87,8 @@ def _store(config: Mapping[str, Json], name: str) -> dict[str, Json]:
     found: dict[str, Json] = {"server": str(config.get("mcp_server") or name)}
     _take(config, found, search_tool="tool", table="table")
     for key, ours in (("text_columns", "textColumns"), ("metadata_columns", "metadataColumns")):
-        if isinstance(config.get(key), list):
-            found[ours] = [str(column) for column in config[key]]
+        if isinstance(columns := config.get(key), list):
+            found[ours] = [str(column) for column in columns]
     embedding = config.get("query_embedding")
     if isinstance(embedding, Mapping) and embedding.get("type") == "service":
         _take(embedding, found, provider="provider", model="model")

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from loop_ls.contract.run_view.parts import number, text
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 from loop_ls.text.markdown import fenced
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class Approvals:
     def _tell(self, record: RunRecord, asked: dict[tuple[str, str], JsonObject]) -> None:
         """The editor cannot be asked, so it is told once, and how to answer."""
         for key, each in asked.items():
-            if (which := (key, number(each, "iteration"))) not in self._told:
+            if (which := (key, int_field(each, "iteration"))) not in self._told:
                 self._told.add(which)
                 said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
                 self._client.show(lsp.MessageType.Info, said)
@@ -91,7 +90,7 @@ class Approvals:
                 return  # put aside: the lens is still there
 
     async def _decide(self, record: RunRecord, asked: JsonObject, approved: bool) -> None:
-        run_id, loop = record.run_id, text(asked, "loopId") or None
+        run_id, loop = record.run_id, text_field(asked, "loopId") or None
         answer = await self._runs.ask_home(run_id, lambda engine: engine.approve(run_id, loop, approved))
         if not answer.get("ok"):
             self._client.show(lsp.MessageType.Warning, sentence(answer))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import part, text
+from loop_ls.contract.run_view.parts import part
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.command_answers import refused
 from loop_ls.server.documents.replace_text import replace_text
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
     from loop_ls.formats.assistant.parts import AssistantParts
@@ -23,13 +23,13 @@ async def assistant_setup(context: Context, argument: JsonObject) -> JsonObject:
     """`{uri, name?, values?}`: what holds, what would hold by default, and what of the values is not taken."""
     from loop_ls.features.actions import loop_setup
 
-    opened = context.session.find(text(argument, "uri"))
+    opened = context.session.find(text_field(argument, "uri"))
     if opened is None:
         return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
     if opened.document.format != ASSISTANT:
-        return refused("bad_argument", f"`{text(argument, 'uri').rpartition('/')[2]}` holds no assistants.")
+        return refused("bad_argument", f"`{text_field(argument, 'uri').rpartition('/')[2]}` holds no assistants.")
     there = [one for one in opened.document.whole.assistants if one.name]
-    one = _meant(there, text(argument, "name") or None)
+    one = _meant(there, text_field(argument, "name") or None)
     if one is None:
         listed = ", ".join(f"`{each.key}`" for each in there)
         return refused("not_found", "No such assistant is in the file.", f"It has {listed}." if listed else "")

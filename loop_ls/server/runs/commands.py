@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from loop_ls.contract.run_view.parts import number, part, text
+from loop_ls.contract.run_view.parts import part
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.formats.registry import can_run
@@ -28,7 +28,7 @@ from loop_ls.server.runs.engine_connection import LIMIT, EngineAccess, EngineLin
 from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunNotifier
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class Runs:
         if not session.trusted:
             hint = "Trust the workspace, then run it again."
             return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
-        if not text(argument, "uri") or None:
+        if not text_field(argument, "uri") or None:
             return await self._start_named(argument)
-        opened = session.find(text(argument, "uri")) or session.loaded(text(argument, "uri"))
+        opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
         if opened is None:
-            return refused("not_found", f"`{text(argument, 'uri')}` is not open and cannot be read.")
+            return refused("not_found", f"`{text_field(argument, 'uri')}` is not open and cannot be read.")
         if problem := hindrance(opened):
             return problem
         request = self.request(opened, argument)
@@ -156,13 +156,13 @@ class Runs:
         return request
 
     async def stop(self, argument: JsonObject) -> JsonObject:
-        return await self._control(text(argument, "runId"), lambda engine, which: engine.stop(which))
+        return await self._control(text_field(argument, "runId"), lambda engine, which: engine.stop(which))
 
     async def pause(self, argument: JsonObject) -> JsonObject:
-        return await self._control(text(argument, "runId"), lambda engine, which: engine.pause(which))
+        return await self._control(text_field(argument, "runId"), lambda engine, which: engine.pause(which))
 
     async def resume(self, argument: JsonObject) -> JsonObject:
-        return await self._control(text(argument, "runId"), lambda engine, which: engine.resume(which))
+        return await self._control(text_field(argument, "runId"), lambda engine, which: engine.resume(which))
 
     async def _control(self, run_id: str, act: Callable[[EngineClient, str], Awaitable[JsonObject]]) -> JsonObject:
         """One run, or `all` of every engine that is known."""
@@ -178,7 +178,11 @@ class Runs:
 
     async def recent(self, argument: JsonObject) -> JsonObject:
         """`loopLs.runs`, newest first."""
-        status, uri, limit = text(argument, "status") or None, text(argument, "uri") or None, number(argument, "limit")
+        status, uri, limit = (
+            text_field(argument, "status") or None,
+            text_field(argument, "uri") or None,
+            int_field(argument, "limit"),
+        )
         runs: list[JsonObject] = []
         try:
             for client in await self._readers(uri):
@@ -223,19 +227,21 @@ class Runs:
 
     async def status(self, argument: JsonObject) -> JsonObject:
         """`loopLs.status`; with `graph`, also what the run consists of (at `place`: of that round)."""
-        run_id = text(argument, "runId")
+        run_id = text_field(argument, "runId")
         answer = await self.ask_home(run_id, lambda client: client.status(run_id))
         if not answer.get("ok"):
             return answer
         if argument.get("graph") is True:
-            drawn = await self.ask_home(run_id, lambda client: client.graph(run_id, text(argument, "place") or None))
+            drawn = await self.ask_home(
+                run_id, lambda client: client.graph(run_id, text_field(argument, "place") or None)
+            )
             answer["graph"] = drawn.get("nodes") or []
         return {**answer, "state": self._worded(part(answer, "state"))}
 
     async def events(self, argument: JsonObject) -> JsonObject:
         """`loopLs.events`; with `follow`, the client hears of what comes after them too."""
-        run_id, after = text(argument, "runId"), number(argument, "afterSeq") or 0
-        limit, cut = number(argument, "limit"), number(argument, "cut")
+        run_id, after = text_field(argument, "runId"), int_field(argument, "afterSeq") or 0
+        limit, cut = int_field(argument, "limit"), int_field(argument, "cut")
 
         async def ask(client: EngineClient) -> JsonObject:
             answer = await client.events(run_id, after=after, limit=limit, cut=cut)
@@ -247,12 +253,12 @@ class Runs:
 
     async def view(self, argument: JsonObject) -> JsonObject:
         """`loopLs.view`; with `follow`, the client hears of what is new after it."""
-        run_id, after = text(argument, "runId"), number(argument, "afterSeq") or 0
+        run_id, after = text_field(argument, "runId"), int_field(argument, "afterSeq") or 0
 
         async def ask(client: EngineClient) -> JsonObject:
-            answer = await client.view(run_id, after, number(argument, "limit"))
+            answer = await client.view(run_id, after, int_field(argument, "limit"))
             if answer.get("ok") and argument.get("follow") is True:
-                await self._follow_from(client, run_id, number(answer, "seq"))
+                await self._follow_from(client, run_id, int_field(answer, "seq"))
             return answer
 
         answer = await self.ask_home(run_id, ask)
@@ -268,7 +274,7 @@ class Runs:
     async def engine_status(self, argument: JsonObject) -> JsonObject:
         """Tells of a running engine and starts none."""
         try:
-            client = await self._link(self.default_folder(text(argument, "uri") or None))[0].find()
+            client = await self._link(self.default_folder(text_field(argument, "uri") or None))[0].find()
             if client is None:
                 return {"ok": True, "engine": {"running": False}}
             return await asyncio.wait_for(client.engine_status(), LIMIT)
@@ -277,7 +283,7 @@ class Runs:
 
     async def engine_restart(self, argument: JsonObject) -> JsonObject:
         try:
-            client = await self._link(self.default_folder(text(argument, "uri") or None))[0].restart()
+            client = await self._link(self.default_folder(text_field(argument, "uri") or None))[0].restart()
             return await asyncio.wait_for(client.engine_status(), LIMIT)
         except Exception as error:
             return refusal(error)

@@ -9,14 +9,14 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import number, part, text
+from loop_ls.contract.run_view.parts import part
 from loop_ls.features.estimate.estimate import estimate as estimated
 from loop_ls.features.preview import Given, Preview, previews
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import refused
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
@@ -39,7 +39,7 @@ async def estimate(context: Context, argument: JsonObject) -> JsonObject:
     opened, element, problem = await _asked(context, argument, runnable_formats())
     if opened is None:
         return problem
-    name = text(part(argument, "target"), "name") or None
+    name = text_field(part(argument, "target"), "name") or None
     found = estimated(opened.workspace, opened.document, element, assistant=name)
     usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
     return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
@@ -50,9 +50,9 @@ async def preview(context: Context, argument: JsonObject) -> JsonObject:
     opened, element, problem = await _asked(context, argument)
     if opened is None:
         return problem
-    iteration = number(argument, "iteration") or 1
+    iteration = int_field(argument, "iteration") or 1
     loop: dict[str, str] = {} if iteration == 1 else {"loop.iteration": str(iteration)}
-    run_id = text(argument, "runId") or None
+    run_id = text_field(argument, "runId") or None
     if run_id is not None and element is not None:
         verdicts = _verdicts(context, opened, run_id, element)
         if verdicts is None:
@@ -89,7 +89,7 @@ async def _asked(
 ) -> tuple[OpenDocument | None, Element | None, JsonObject]:
     """The document and the element in it, or a refusal."""
     await _all_files(context)
-    session, uri = context.session, text(argument, "uri")
+    session, uri = context.session, text_field(argument, "uri")
     opened = session.find(uri) or session.indexed(uri) or session.loaded(uri)
     if opened is None:
         return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
@@ -101,9 +101,9 @@ async def _asked(
         name = opened.uri.rpartition("/")[2]
         return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
     target = part(argument, "target") or {"kind": "workflow"}
-    if format_of_target(text(target, "kind")) is not None:
+    if format_of_target(text_field(target, "kind")) is not None:
         return opened, None, {}
-    element = opened.document.element(text(target, "name"))
+    element = opened.document.element(text_field(target, "name"))
     if element is None:
         return None, None, _no_element(opened.document, target)
     return opened, element, {}
@@ -142,7 +142,7 @@ def _text(sent: list[Preview]) -> str:
 
 def _no_element(document: Document, target: JsonObject) -> JsonObject:
     names = [one.name for one in document.elements if one.name]
-    near = nearest(text(target, "name"), names)
+    near = nearest(text_field(target, "name"), names)
     hint = f"Did you mean `{near}`?" if near else f"It has {', '.join(f'`{name}`' for name in names[:10])}."
     return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.client.exported_texts import first_text
-from loop_ls.contract.run_view.parts import part, text
+from loop_ls.contract.run_view.parts import part
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
 from loop_ls.formats.settings.enhance import SETUP, Wrong, defaults, is_knob, knobs_as_written, taken
@@ -21,7 +21,7 @@ from loop_ls.server.command_answers import refused
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.replace_text import replace_text
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
@@ -56,20 +56,20 @@ async def skip(context: Context, argument: JsonObject) -> JsonObject:
 
 
 async def stop(context: Context, argument: JsonObject) -> JsonObject:
-    run_id = await _newest(context, text(argument, "uri"))
+    run_id = await _newest(context, text_field(argument, "uri"))
     if run_id is None:
-        return _no_loop(text(argument, "uri"))
+        return _no_loop(text_field(argument, "uri"))
     answer = await context.runs.get().stop({"runId": run_id})
     return await status(context, argument) if answer.get("ok") else answer
 
 
 async def status(context: Context, argument: JsonObject) -> JsonObject:
-    return await _asked(context, argument, "status", await _newest(context, text(argument, "uri")))
+    return await _asked(context, argument, "status", await _newest(context, text_field(argument, "uri")))
 
 
 async def timeline(context: Context, argument: JsonObject) -> JsonObject:
     """With `show`, also as a document in the editor."""
-    run_id = await _newest(context, text(argument, "uri"))
+    run_id = await _newest(context, text_field(argument, "uri"))
     answer = await _asked(context, argument, "timeline", run_id)
     if run_id is not None and answer.get("ok") and argument.get("show") is True:
         data = await context.runs.get().data_folder(run_id)
@@ -84,7 +84,7 @@ async def feedback(context: Context, argument: JsonObject) -> JsonObject:
 
 async def revert(context: Context, argument: JsonObject) -> JsonObject:
     """The text that the first round ran comes back, as one edit of the open document."""
-    uri = text(argument, "uri")
+    uri = text_field(argument, "uri")
     opened, run_id = context.session.find(uri), await _newest(context, uri)
     if run_id is None:
         return _no_loop(uri)
@@ -105,22 +105,22 @@ async def revert(context: Context, argument: JsonObject) -> JsonObject:
 
 
 async def _choose(context: Context, argument: JsonObject, choice: str) -> JsonObject:
-    opened = context.session.find(text(argument, "uri"))
+    opened = context.session.find(text_field(argument, "uri"))
     held = {} if opened is None else {"text": str(opened.document.text)}
     return await _said(context, argument, "choose", {"choice": choice, **held})
 
 
 async def _said(context: Context, argument: JsonObject, verb: str, given: JsonObject) -> JsonObject:
-    run_id = await _newest(context, text(argument, "uri"))
+    run_id = await _newest(context, text_field(argument, "uri"))
     if run_id is None:
-        return _no_loop(text(argument, "uri"))
+        return _no_loop(text_field(argument, "uri"))
     answer = await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb, given))
     return await status(context, argument) if answer.get("ok") else answer
 
 
 async def _asked(context: Context, argument: JsonObject, verb: str, run_id: str | None) -> JsonObject:
     if run_id is None:
-        return _no_loop(text(argument, "uri"))
+        return _no_loop(text_field(argument, "uri"))
     return await context.runs.get().ask_home(run_id, lambda client: client.enhance(run_id, verb))
 
 
@@ -136,10 +136,10 @@ async def _newest(context: Context, uri: str) -> str | None:
 async def enable(context: Context, argument: JsonObject) -> JsonObject:
     """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
     session = context.session
-    opened = session.find(text(argument, "uri")) or session.loaded(text(argument, "uri"))
+    opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
     key = None if opened is None else opened.workspace.key(opened.document)
     if opened is None or key is None:
-        return refused("not_found", f"`{text(argument, 'uri')}` is no workflow with a name.")
+        return refused("not_found", f"`{text_field(argument, 'uri')}` is no workflow with a name.")
     right, wrong = taken(part(argument, "overrides"))
     if wrong:
         return refused("bad_argument", _listed(wrong))
@@ -157,7 +157,7 @@ async def setup(context: Context, argument: JsonObject) -> JsonObject:
     unknown = [Wrong(name, f"`{name}` is no setting of enhance loops") for name in values if not is_knob(name)]
     right, wrong = taken(values)
     opened = next(iter(context.session.open.values()), None)
-    folder = context.runs.get().default_folder(text(argument, "uri") or None)
+    folder = context.runs.get().default_folder(text_field(argument, "uri") or None)
     if right:
         answer = await _write(context, opened, [(("enhance", name), value) for name, value in right.items()], folder)
         if not answer.get("ok"):

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from loop_ls.contract.run_view.parts import number, text
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.hash import text_hash
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -77,7 +76,7 @@ class Rounds:
         state = record.state
         if state.get("label") != "fixation-risk" or state.get("format") != "enhance" or record.ended:
             return
-        warned = (record.run_id, number(state, "iteration") or 0)
+        warned = (record.run_id, int_field(state, "iteration") or 0)
         if warned in self._warned:
             return
         self._warned.add(warned)
@@ -124,7 +123,9 @@ class Rounds:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
         held, client = opened.document.text, self._client.facts
         base, places = PositionMapping(held, "utf-16"), PositionMapping(held, self._session.encoding)
-        edits = [places.edit(base.read_range(one["range"]), text(one, "newText")) for one in listed(sent["edits"])]
+        edits = [
+            places.edit(base.read_range(one["range"]), text_field(one, "newText")) for one in listed(sent["edits"])
+        ]
         if not client.document_changes:
             return {"changes": {opened.uri: edits}}
         document: JsonObject = {"uri": opened.uri, "version": opened.document.version}

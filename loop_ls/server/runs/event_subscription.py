@@ -10,12 +10,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import number
 from loop_ls.server.documents import uris
 from loop_ls.server.runs.engine_connection import EngineLink
 from loop_ls.server.runs.foreign_runs import ForeignRuns
 from loop_ls.server.runs.run_record import RunRecord
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -121,7 +120,7 @@ class RunWatch:
             record = await self._admit(link, run_id, event)
             if record is None:
                 return
-        seq = number(event, "seq")
+        seq = int_field(event, "seq")
         if not seq:
             self._show.text(record, event)
         elif seq > record.last_seq + 1:
@@ -196,7 +195,7 @@ class RunWatch:
                     return
                 record.state = answer["state"]
                 self._show.state(record)
-                if record.last_seq <= max(wanted, number(record.state, "lastSeq") or 0):
+                if record.last_seq <= max(wanted, int_field(record.state, "lastSeq") or 0):
                     return
         finally:
             self._refreshing.discard(record.run_id)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.parts import number, part, text
+from loop_ls.contract.run_view.parts import part
 from loop_ls.features.runs.transcript import transcript
 from loop_ls.server.command_answers import refused
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.server.runs import consent
 from loop_ls.server.runs.engine_connection import LIMIT, refusal
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -28,14 +28,14 @@ async def fork(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.fork`: what was finished before `iteration` is taken, the rest is paid for."""
     if not context.session.trusted:
         return _untrusted()
-    run_id, runs = text(argument, "runId"), context.runs.get()
-    loop = text(argument, "loop")
+    run_id, runs = text_field(argument, "runId"), context.runs.get()
+    loop = text_field(argument, "loop")
     given = {"origin": "editor", "loop": loop} if loop else {"origin": "editor"}
     shown = runs.questions.agreed(context.session, argument)
 
     async def ask(client: EngineClient, agreed: JsonObject | None) -> JsonObject:
         proof = {} if agreed is None else {"consent": client.agree(agreed)}
-        return runs.questions.noted(await client.fork(run_id, number(argument, "iteration"), **(given | proof)))
+        return runs.questions.noted(await client.fork(run_id, int_field(argument, "iteration"), **(given | proof)))
 
     answer = await runs.ask_home(run_id, lambda client: ask(client, shown))
     if answer.get("code") == "consent_required" and await _agreed(context, answer):
@@ -46,9 +46,9 @@ async def fork(context: Context, argument: JsonObject) -> JsonObject:
 
 async def replay(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.replay`: recorded answers against the file as it is in the editor."""
-    run_id = text(argument, "runId")
+    run_id = text_field(argument, "runId")
     given: JsonObject = {"origin": "editor"}
-    uri = text(argument, "uri") or None
+    uri = text_field(argument, "uri") or None
     if uri is not None:
         opened = context.session.find(uri) or context.session.loaded(uri)
         if opened is None:
@@ -59,8 +59,8 @@ async def replay(context: Context, argument: JsonObject) -> JsonObject:
 
 
 async def approve(context: Context, argument: JsonObject) -> JsonObject:
-    run_id = text(argument, "runId")
-    loop, decision, said = (text(argument, name) or None for name in ("loopId", "decision", "feedback"))
+    run_id = text_field(argument, "runId")
+    loop, decision, said = (text_field(argument, name) or None for name in ("loopId", "decision", "feedback"))
     approved = argument.get("approved")
     yes = approved if isinstance(approved, bool) else None
     return await context.runs.get().ask_home(run_id, lambda client: client.approve(run_id, loop, yes, decision, said))
@@ -69,7 +69,7 @@ async def approve(context: Context, argument: JsonObject) -> JsonObject:
 async def take_in(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
     unless `uri` says which); it is shown and never goes on."""
-    folder = context.runs.get().default_folder(text(argument, "uri") or None)
+    folder = context.runs.get().default_folder(text_field(argument, "uri") or None)
     try:
         client = await context.runs.get().engine_of(folder)
         return await asyncio.wait_for(client.take_in(part(argument, "run")), LIMIT)
@@ -80,9 +80,9 @@ async def take_in(context: Context, argument: JsonObject) -> JsonObject:
 async def history(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.history`: all of it or a part; with `prompts` what the models were asked there, with `show` also
     as a document in the editor."""
-    run_id, place = text(argument, "runId"), text(argument, "place") or None
-    bounds = {"place": place, "after": number(argument, "afterSeq"), "until": number(argument, "untilSeq")}
-    bounds["cut"] = number(argument, "cut")
+    run_id, place = text_field(argument, "runId"), text_field(argument, "place") or None
+    bounds = {"place": place, "after": int_field(argument, "afterSeq"), "until": int_field(argument, "untilSeq")}
+    bounds["cut"] = int_field(argument, "cut")
     answer = await context.runs.get().ask_home(run_id, lambda client: client.history(run_id, **bounds))
     if answer.get("ok") and argument.get("prompts") is True:
         asked = await context.runs.get().ask_home(run_id, lambda client: client.prompts(run_id, place))
@@ -100,9 +100,9 @@ async def test_until(context: Context, argument: JsonObject) -> JsonObject:
     session = context.session
     if not session.trusted:
         return _untrusted()
-    opened = session.find(text(argument, "uri")) or session.loaded(text(argument, "uri"))
+    opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
     if opened is None:
-        return refused("not_found", f"`{text(argument, 'uri')}` is not open and cannot be read.")
+        return refused("not_found", f"`{text_field(argument, 'uri')}` is not open and cannot be read.")
     runs = context.runs.get()
     request = runs.request(opened, {}) | _named(argument, "loop", "output", "runId", "times", "mock")
 

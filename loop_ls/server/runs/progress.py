@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from loop_ls.contract.amounts import money
-from loop_ls.contract.run_view.parts import number, text
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.server.client import Refused
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.client import Client
@@ -82,12 +81,12 @@ def report(record: RunRecord) -> JsonObject:
         done = 100 * max(0, rounds.number - 1) // rounds.most if rounds.most else 0
         return {"message": progress_in_words(rounds), "percentage": min(100, done)}
     state = record.state
-    iteration, most = number(state, "iteration") or 0, number(state, "maxIterations")
+    iteration, most = int_field(state, "iteration") or 0, int_field(state, "maxIterations")
     done = iteration - 1
     if state.get("format") == ASSISTANT:  # its document counts what is done: 3 of 10 are 30 percent
         log = state.get("progressLog")
         iteration = done = len(log) if isinstance(log, list) else 0
-    status = text(state, "status") or "queued"
+    status = text_field(state, "status") or "queued"
     parts = []
     if iteration:
         parts.append(f"iteration {iteration}/{most}" if most else f"iteration {iteration}")

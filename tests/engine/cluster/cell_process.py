@@ -17,10 +17,11 @@ from typing import Any
 import dbos  # noqa: F401 - once, before cells are forked
 
 from loop_ls.contract.facts.kinds import Call, Judged, ManualApprovalRequired, RunStarted, Tokens
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import History, Limits, LoopParts, Outcome, Turn, Verdict, drive
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Fact, ModelReply, ModelRequest, Models, Recorder
+from loop_ls.engine.core.ports import ModelReply, ModelRequest, Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.durable.run_queue import RunQueue

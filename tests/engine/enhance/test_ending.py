@@ -194,7 +194,7 @@ async def test_EB_084_a_refused_key_ends_the_loop() -> None:
     [left] = loop.reports[0]["unfixable"]
     assert left["failure"] == "1:draft:auth"
     assert "`acme`" in left["reason"]
-    assert outcome.details["unfixable"] == [left]
+    assert [one.model_dump() for one in outcome.details["unfixable"]] == [left]
 
 
 async def test_EB_085_what_can_be_mended_is() -> None:

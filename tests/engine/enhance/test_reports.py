@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.report.decide import Situation, decide
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, checked
 from loop_ls.engine.enhance.report.fingerprint import fingerprint, normalised
 from loop_ls.engine.enhance.report.report import excerpt
 from tests.engine.enhance.loops import THREE, VERIFY, Loop, failing, instructions, plan_of
@@ -119,8 +119,8 @@ async def test_EB_027_nothing_failed() -> None:
 
 
 def test_EB_028_what_varies_by_itself_does_not_count() -> None:
-    one = failed(output="a first draft", usd=0.1, duration=1.0, verifier=Verifier("fail", "short", "too long by far"))
-    other = failed(output="something else", usd=0.2, duration=9.0, verifier=Verifier("fail", "short", "still too long"))
+    one = failed(output="a first draft", usd=0.1, duration=1.0, verifier=checked("fail", "short", "too long by far"))
+    other = failed(output="something else", usd=0.2, duration=9.0, verifier=checked("fail", "short", "still too long"))
     assert print_of(one) == print_of(other) is not None
 
 

@@ -18,6 +18,20 @@ export interface Change {
   reason?: string;
 }
 
+/** What a person chose: the next round with what was proposed (`continue`), with the workflow as it is (`skip`), or none. `text` is what the document holds now; `late`: nobody chose in time. */
+export interface Choice {
+  choice: "continue" | "skip" | "stop";
+  text?: string;
+  late?: boolean;
+}
+
+/** What became of an edit. `text` is what the document holds now. */
+export interface EditAnswer {
+  outcome: "applied" | "refused" | "stale" | "no_change_seen" | "client_gone";
+  text?: string;
+  failureReason?: string;
+}
+
 /** A failure as data: which one, one sentence, what to do. */
 export interface Error {
   code: string;
@@ -83,7 +97,7 @@ export interface ReportFailure {
   feedback?: string[];
   skip_reason?: string;
   fallback?: Record<string, unknown>;
-  iterations?: Record<string, unknown>;
+  iterations?: UsedIterations;
   upstream?: string[];
   duration_ms?: number;
   cost_usd?: number;
@@ -100,6 +114,7 @@ export interface Tokens {
   output?: number;
 }
 
+/** How many steps of a round ended how. `fallback` are completed ones, counted there too. */
 export interface Totals {
   steps?: number;
   completed?: number;
@@ -119,6 +134,13 @@ export interface TrialCheck {
 export interface UnfixableFailure {
   failure: string;
   reason: string;
+}
+
+/** How many were used of how many, and why the loop ended. */
+export interface UsedIterations {
+  used: number;
+  max: number | null;
+  exit_reason: string | null;
 }
 
 export interface ApprovalResolvedFact extends FactBase {
@@ -213,7 +235,7 @@ export interface CompletedFact extends FactBase {
   lastOutput?: string;
   mode?: string;
   roundsUsed?: number;
-  unfixable?: Record<string, string>[];
+  unfixable?: UnfixableFailure[];
   bestRound?: number;
   lastSuccessfulRound?: number;
 }
@@ -227,7 +249,7 @@ export interface EditAcknowledgedFact extends FactBase {
   planId: string;
   textSha256?: string;
   question?: string;
-  answer?: Record<string, unknown>;
+  answer?: EditAnswer;
 }
 
 export interface EditRefusedFact extends FactBase {
@@ -241,7 +263,7 @@ export interface EditRefusedFact extends FactBase {
   failureReason?: string;
   textSha256?: string;
   question?: string;
-  answer?: Record<string, unknown>;
+  answer?: EditAnswer;
 }
 
 /** An edit on its way to an editor, which answers `question`, or to a file (no question). */
@@ -357,7 +379,7 @@ export interface LoopContinuedFact extends FactBase {
   spentUsd?: number;
   capUsd?: number;
   question: string;
-  answer: Record<string, unknown>;
+  answer: Choice;
   withEdits: boolean;
   reason?: string;
   planId?: string;
@@ -434,7 +456,7 @@ export interface OpsProposedFact extends FactBase {
   planId: string;
   ops?: Record<string, unknown>[];
   rationale?: string;
-  unfixable?: Record<string, string>[];
+  unfixable?: UnfixableFailure[];
   diff?: string;
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from loop_ls.contract.answers import (
     CheckedFile,
@@ -25,13 +25,14 @@ from loop_ls.contract.answers import (
     RunList,
 )
 from loop_ls.contract.run_state import RunStateView
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.schemas import object_schema
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.projections.history import Row
 from loop_ls.engine.roles.outcome import NO_OUTPUT, first_line
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 
 A = TypeVar("A", bound=Done)
 
@@ -75,7 +76,7 @@ class AgentTool:
     description: str
     #: Its type in `contract.requests`.
     argument: str
-    call: Callable[[Loops, Mapping[str, Any]], Awaitable[str]]
+    call: Callable[[Loops, Mapping[str, Json]], Awaitable[str]]
 
     @property
     def schema(self) -> JsonObject:
@@ -98,7 +99,7 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Json]) -> tuple[s
 # -- start -------------------------------------------------------------------------------------------
 
 
-async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
+async def loop_start(loops: Loops, given: Mapping[str, Json]) -> str:
     argument: JsonObject = {"definition": given["definition"], "goal": given["goal"], "origin": "mcp"}
     argument["parameters"] = parameters = _parameters(given.get("parameters"))
     for name in ("project_id", "project_slug", "session_id"):
@@ -118,8 +119,8 @@ async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
         "goal": state.get("goal"),
         "max_iterations": limit,
         "parameters": parameters or None,
-        "roles": [stage["role"] for stage in rows[0]["stages"]] if rows else [],
-        "termination": (state.get("criterion") or {}).get("type"),
+        "roles": [stage["role"] for stage in listed(rows[0]["stages"])] if rows else [],
+        "termination": as_object(state.get("criterion")).get("type"),
         "session_id": state.get("sessionId"),
         "project_id": state.get("projectId"),
         "message": f"The loop runs in the background; loop_status tells how it goes: {answer['runId']}.",
@@ -129,10 +130,10 @@ async def loop_start(loops: Loops, given: Mapping[str, Any]) -> str:
     return _json(told)
 
 
-def _parameters(given: Any) -> dict[str, Any]:
+def _parameters(given: Json) -> JsonObject:
     if given is None or given == "":
         return {}
-    value = given
+    value: object = given
     if isinstance(given, str):
         try:
             value = json.loads(given)
@@ -165,11 +166,11 @@ def _line(row: Loop) -> str:
     return f"{row['id']}  {row['status']}  {row['definition_name']}  {at}  {short}  started {row['started_at']}"
 
 
-async def loop_status(loops: Loops, given: Mapping[str, Any]) -> str:
-    found = _allowed(await loops.history(given["id"]))
+async def loop_status(loops: Loops, given: Mapping[str, Json]) -> str:
+    found = _allowed(await loops.history(text_field(given, "id")))
     state, rows = found["state"], found["history"]
     row, latest = loop_row(state), rows[-1] if rows else None
-    stages = latest["stages"] if latest else []
+    stages = listed(latest["stages"]) if latest else []
     return _json(
         {
             "id": row["id"],
@@ -193,14 +194,14 @@ async def loop_status(loops: Loops, given: Mapping[str, Any]) -> str:
 
 
 def _stage(number: int, stage: Row) -> Row:
-    summary = stage.get("result_summary") or stage.get("output") or ""
+    summary = text_field(stage, "result_summary") or text_field(stage, "output")
     return {
         "index": stage.get("stage_index", number),
         "role": stage.get("role"),
         "label": stage.get("label") or stage.get("name"),
         "status": stage["status"],
         "summary": summary if len(summary) <= SUMMARY else f"{summary[:SUMMARY]}...",
-        "metadata": stage.get("metadata") or {},
+        "metadata": as_object(stage.get("metadata")),
     }
 
 
@@ -209,8 +210,8 @@ def _stage(number: int, stage: Row) -> Row:
 _DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
 
 
-async def loop_control(loops: Loops, given: Mapping[str, Any]) -> str:
-    action, id_ = given["action"], given["id"]
+async def loop_control(loops: Loops, given: Mapping[str, Json]) -> str:
+    action, id_ = text_field(given, "action"), text_field(given, "id")
     rows = _allowed(await loops.control(action, id_))["runs"]
     if id_.lower() == "all":
         count = f"{len(rows)} loop{'' if len(rows) == 1 else 's'}"

@@ -43,7 +43,7 @@ def server_of(loops_of: LoopsOf) -> Server[object]:
 
     from loop_ls.engine.api.mcp.agent_tools import TOOLS, use
 
-    async def listed(context: Any, params: Any) -> types.ListToolsResult:
+    async def listed(context: object, params: object) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema)

@@ -7,7 +7,7 @@ names this server instead. One client, on standard input and output, until it le
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls import __version__
 from loop_ls.engine.capabilities.guard import permitting, using
@@ -19,6 +19,7 @@ from loop_ls.engine.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from mcp import types
+    from mcp.server.lowlevel import Server
 
 NAME = "loop-ls-readonly-shell"
 
@@ -32,14 +33,14 @@ async def serve_shell(root: Path, sandbox: Sandbox) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
-def _server_of(tool: RoleTool, reads: ReadingCommands) -> Any:
+def _server_of(tool: RoleTool, reads: ReadingCommands) -> Server[object]:
     """Whoever started this server has agreed to reading commands in this folder, and to nothing else."""
     from mcp import types
     from mcp.server.lowlevel import Server
 
     told = types.Tool(name=tool.name, description=tool.spec.description, input_schema=dict(tool.spec.schema))
 
-    async def listed(context: object, params: Any) -> types.ListToolsResult:
+    async def listed(context: object, params: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[told])
 
     async def called(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -48,7 +48,7 @@ async def create(request: Request) -> Response:
     return JSONResponse({**answer, **await _begun(request, answer["runId"])}, 201)
 
 
-async def _begun(request: Request, run_id: str) -> JsonObject:
+async def _begun(request: Request, run_id: str) -> dict[str, object]:
     """A role loop is in its first iteration from the start."""
     state = await engine_of(request).state(run_id)
     if not state["ok"]:

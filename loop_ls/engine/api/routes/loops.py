@@ -17,7 +17,7 @@ from loop_ls.contract.answers import Loop
 from loop_ls.contract.endings import Status
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import folded
-from loop_ls.contract.run_view.parts import number
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.api.answers import BadRequest, refusal, refused, whole_number
 from loop_ls.engine.api.route import Handler
 from loop_ls.engine.api.views import loop_row
@@ -25,7 +25,7 @@ from loop_ls.engine.projections.history import Row, iterations, rows_of, stages_
 from loop_ls.engine.projections.run_metrics import lasted, measured
 from loop_ls.engine.projections.truncation import cut, limited
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field
 
 if TYPE_CHECKING:
     from loop_ls.engine.service import Engine
@@ -145,9 +145,9 @@ async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[li
     while more and further is None:
         page = await engine.events(run_id, at, FACTS)
         for event in page["events"] if page["ok"] else ():
-            seq = number(event, "seq") or at
+            seq = int_field(event, "seq") or at
             if event["kind"] == "iteration_started":
-                deep = number(event, "depth") or 0
+                deep = int_field(event, "depth") or 0
                 depth = deep if depth is None else depth
                 begun += deep <= depth
                 if begun > limit:
@@ -214,7 +214,7 @@ async def all_events(request: Request, run_id: str, after: int = 0, until: int |
         if not page["ok"] or not page["events"]:
             break
         found += page["events"]
-        after = number(page["events"][-1], "seq") or after
+        after = int_field(page["events"][-1], "seq") or after
     return found
 
 
@@ -245,8 +245,9 @@ async def definitions(request: Request) -> Response:
 
 
 def _measured_row(row: Row) -> Row:
-    done = sum(stage["status"] == "completed" for stage in row["stages"])
-    more = {"stage_count": len(row["stages"]), "completed_stage_count": done}
+    stages = listed(row["stages"])
+    done = sum(stage["status"] == "completed" for stage in stages)
+    more = {"stage_count": len(stages), "completed_stage_count": done}
     return {**row, **more, "duration_seconds": lasted(row, datetime.now(UTC))}
 
 

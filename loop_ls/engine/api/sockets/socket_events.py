@@ -7,12 +7,12 @@ takes the second run's for the first one's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.engine.assistants.event_mapping import LoopEvent, LoopRun
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, text_field
 
-Answer = dict[str, Any]
+Answer = JsonObject
 
 TITLE = 80
 
@@ -53,7 +53,7 @@ def messages(told: LoopEvent) -> Iterator[Message]:
             pass
 
 
-def error(agent: str, kind: str, text: str, **more: Any) -> Message:
+def error(agent: str, kind: str, text: str, **more: Json) -> Message:
     return Message("agent:error", {"agentId": agent, "sessionId": "", "error": text, "type": kind, **more})
 
 
@@ -82,7 +82,7 @@ def _completed(run: LoopRun, payload: JsonObject) -> Message:
 def _failed(run: LoopRun, payload: Answer) -> Iterator[Message]:
     number, text = payload["iteration"], str(payload["error"])
     said = text if text.startswith("Iteration ") else f"Iteration {number}: {text}"
-    yield error(run.agent, payload["errorType"], said, iteration=number, cause=payload["cause"])
+    yield error(run.agent, text_field(payload, "errorType"), said, iteration=number, cause=payload["cause"])
     yield _notification(run, f"loop-failed-{run.agent}-{run.run_id}", "error", said)
     if payload["cause"] != "stopped":
         yield _status(run, "error")
@@ -92,5 +92,5 @@ def _status(run: LoopRun, status: str) -> Message:
     return Message("agent:status", {"agentId": run.agent, "status": status})
 
 
-def _notification(run: LoopRun, id_: str, level: str, title: str, **more: Any) -> Message:
+def _notification(run: LoopRun, id_: str, level: str, title: str, **more: Json) -> Message:
     return Message("notification", {"id": id_, "level": level, "title": title, "agentId": run.agent, **more})

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any
+from typing import Any, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,11 +23,11 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
 from loop_ls.engine.core.users import OWNER, Person
 from loop_ls.formats.registry import ASSISTANT
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 
 log = logging.getLogger(__name__)
 
-Answer = dict[str, Any]
+Answer = JsonObject
 Identify = Callable[[str], Person | None]
 PATH = "/socket.io"
 #: Of the id that a client names, so much is looked for and told back.
@@ -83,11 +83,10 @@ class Sockets:
 
     # -- who is there ------------------------------------------------------------------------------
 
-    async def _connect(self, sid: str, environ: Answer, auth: Any = None) -> bool:
+    async def _connect(self, sid: str, environ: Mapping[str, Scope], auth: object = None) -> bool:
         scope = environ["asgi.scope"]
         identify: Identify = scope["identify"]
-        token = auth.get("token") if isinstance(auth, dict) else None
-        given = token if isinstance(token, str) else _bearer(scope)
+        given = text_field(as_object(auth), "token") or _bearer(scope)
         person = identify(given)
         if person is None:
             import socketio
@@ -199,7 +198,7 @@ def _no_start(agent: str, answer: Refusal) -> Message:
     if code == "already_running":
         return error(agent, "RESOURCE_ERROR", text, code=code)
     if code == "consent_required":
-        more = {name: value for name, value in answer.items() if name in ASKED}
+        more = {name: cast("Json", value) for name, value in answer.items() if name in ASKED}
         return error(agent, "POLICY_ERROR", text, code=code, **more)
     return error(agent, classified(text), text, code=code)
 

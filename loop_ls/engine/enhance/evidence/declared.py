@@ -16,6 +16,7 @@ from loop_ls.engine.enhance.report.traces import traces
 from loop_ls.engine.events import Event
 from loop_ls.formats.checks.model import Case, Check, Checks, checks_of
 from loop_ls.index.document import Document
+from loop_ls.text.json_value import float_field
 
 #: Types that no trial can judge: programs and judges of their own are not asked from inside of a trial.
 NOT_IN_TRIALS = frozenset({"command", "llm-rubric"})
@@ -71,7 +72,7 @@ def recorded_result(place: Place, facts: Sequence[Event], document: Document, ou
         if one.kind == "iteration":
             name = str(one.body.get("place", "")).removeprefix(f"{place.key}/").partition("/")[0]
             iterations.setdefault(name, []).append(str(one.body.get("output", "")))
-    prices: list[float | None] = [one.body.get("usd") for one in below if one.kind == "call"]
+    prices = [float_field(one.body, "usd") for one in below if one.kind == "call"]
     return RecordedResult(
         result=None if outcome.failure is not None else outcome.output,
         steps={name: None if trace.ended == "skipped" else trace.output for name, trace in ended.items()},

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 
-from loop_ls.contract.facts.enhance import CandidateDecided, Evidence, HoldoutLooked, RoundStarted
+from loop_ls.contract.facts.enhance import CandidateDecided, Evidence, FailureReport, HoldoutLooked, RoundStarted
 from loop_ls.engine.core.loop_driver import Turn, Verdict
-from loop_ls.engine.core.ports import Json, Recorder
+from loop_ls.engine.core.ports import Recorder
 from loop_ls.engine.enhance.evidence.statistics import lower_bound
 from loop_ls.engine.enhance.evidence.tally import (
     Against,
@@ -27,14 +27,14 @@ from loop_ls.engine.enhance.evidence.tally import (
     wanted_e,
 )
 from loop_ls.engine.enhance.evidence.trials import Trial, TrialCase, Trials
-from loop_ls.engine.enhance.judge import EnhanceJudge
+from loop_ls.engine.enhance.judge import EnhanceJudge, Seen
 from loop_ls.engine.enhance.plan.propose import Proposed
-from loop_ls.engine.enhance.report import round_record
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, independent
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, independent, observed_type
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import Json, JsonObject
 
 #: How often a loop looks at the held-out cases: each look tells something of them.
 LOOKS = 2
@@ -81,6 +81,12 @@ class TriedText:
 def _in_cases(names: Sequence[str], trials: int) -> str:
     listed = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
     return f"in {len(names)} of {trials} trials, on {listed}"
+
+
+class TriedRound(Seen):
+    """`affordable`: another text can be planned and tried."""
+
+    affordable: bool
 
 
 @dataclass
@@ -160,7 +166,7 @@ class EvidenceLoop:
         seen = await self._seen(turn, now, observed, by, case, converged)
         self.plain.planner.spent = Decimal(seen["spent"])
         self.plain.course.see(turn.number, observed)
-        if (exit_ := await self._taken(turn, now, by, seen["report"])) is not None:
+        if (exit_ := await self._taken(turn, now, by, FailureReport.model_validate(seen["report"]))) is not None:
             return exit_
         if converged:
             return Verdict("yes", exit="converged")
@@ -218,23 +224,23 @@ class EvidenceLoop:
 
     async def _seen(
         self, turn: Turn, now: TriedText, observed: Observed, by: By | None, case: str | None, converged: bool
-    ) -> Json:
+    ) -> TriedRound:
         """The report of the round with the facts that follow from it: once, whatever the facts say later."""
 
-        async def work() -> Json:
+        async def work() -> TriedRound:
             facts = await self.facts()
             ledger = Ledger.of(facts, self.knobs)
             report = self.plain.report(turn, observed, ledger, facts)
             planner_fits = ledger.planner_fits(self.plain.planner.estimate(observed))
             return {
-                "observed": round_record.written(observed),
-                "report": {**report, "converged": converged},
+                "observed": observed_type().dump_python(observed),
+                "report": {**report.model_dump(by_alias=True), "converged": converged},
                 "spent": str(ledger.spent),
                 "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
                 "affordable": not ledger.exhausted and planner_fits,
             }
 
-        def facts(seen: Json) -> list[tuple[str, dict[str, Json]]]:
+        def facts(seen: TriedRound) -> list[tuple[str, dict[str, Json]]]:
             common = self.plain.common(turn.number, Decimal(seen["spent"]))
             tally, best = now.tally, self.best
             cases = {name: (sum(each), len(each)) for name, each in tally.results.items()}
@@ -264,7 +270,7 @@ class EvidenceLoop:
 
     # -- what follows ------------------------------------------------------------------------------
 
-    async def _taken(self, turn: Turn, now: TriedText, by: By | None, report: Json) -> Verdict | None:
+    async def _taken(self, turn: Turn, now: TriedText, by: By | None, report: FailureReport) -> Verdict | None:
         """Write an accepted text. A verdict where a person ended the loop over it."""
         course = self.plain.course
         if now.proposed is None:
@@ -307,16 +313,16 @@ class EvidenceLoop:
         self.next = TriedText(turn.number + 1, proposed.planned.copy.text, proposed=proposed)
         return Verdict("no")
 
-    async def _report_of(self, turn: Turn, best: TriedText) -> Json:
+    async def _report_of(self, turn: Turn, best: TriedText) -> FailureReport:
         """What the planner is told: the failures of the text that it starts from."""
 
-        async def work() -> Json:
+        async def work() -> JsonObject:
             facts = await self.facts()
             ledger = Ledger.of(facts, self.knobs)
             of = replace(turn, number=best.number)
-            return self.plain.report(of, best.observed(), ledger, facts)
+            return self.plain.report(of, best.observed(), ledger, facts).model_dump(by_alias=True)
 
-        return await self.recorder.call(turn.place.part("best"), work)
+        return FailureReport.model_validate(await self.recorder.call(turn.place.part("best"), work))
 
     def _ended(self, reason: str, because: str = "") -> Verdict:
         """Improved, where a better text than the first is in the document; else given up, with the reason."""

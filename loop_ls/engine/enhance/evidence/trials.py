@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict, cast
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import Fact, Json, Models, Recorder
-from loop_ls.engine.enhance.report import round_record
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, Verifier, has_converged, independent
+from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.enhance.report import failures
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import observe
 from loop_ls.engine.enhance.rounds import BudgetedModels, EnhanceMemory, RoundBudget, RunWorkflow
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
+from loop_ls.text.json_value import Json, JsonObject
 
 #: How often a void trial is made again.
 AGAIN = 2
@@ -81,6 +83,41 @@ class Trial:
     ended: bool = False
 
 
+class RecordedCase(TypedDict):
+    """A case as the start records it."""
+
+    name: str
+    input: str | None
+    parameters: dict[str, Json]
+    held: bool
+
+
+class RecordedEvidence(TypedDict):
+    """What a start records of cases and checks: the files by their SHA-256, and the texts of both kinds."""
+
+    cases: list[RecordedCase]
+    texts: dict[str, str]
+    files: dict[str, str]
+
+
+class RecordedCheck(TypedDict):
+    name: str
+    verdict: Literal["pass", "fail", "error"]
+    reason: str
+
+
+class TrialRecord(TypedDict):
+    """A trial in the record: an `Observed`, and US dollars."""
+
+    observed: JsonObject
+    outcome: Literal["pass", "fail", "void"]
+    usd: float
+    judge_usd: float
+    spent: float
+    checks: list[RecordedCheck]
+    ended: bool
+
+
 @dataclass
 class Trials:
     """Makes trials. `made` counts all of them in this loop. `ran_at_first`: what ran in round 1, by case."""
@@ -115,10 +152,10 @@ class Trials:
 
     async def _once(self, turn: Turn, text: str, case: TrialCase, place: Place) -> Trial:
         key = place.part("trial")
-        known = self.recorder.recall(key)
+        known = cast("TrialRecord | None", self.recorder.recall(key))
         if known is None:
             known = await self._made(turn, text, case, place, key)
-        observed = round_record.read(known["observed"])
+        observed = observed_type().validate_python(known["observed"])
         return Trial(
             case.name,
             known["outcome"],
@@ -126,14 +163,14 @@ class Trials:
             known["usd"],
             observed.failures,
             observed.ran,
-            bool(known["ended"]),
+            known["ended"],
         )
 
-    async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> Json:
+    async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
         ledger = Ledger.of(await self.facts(), self.knobs)
         before = ledger.rounds
         texts = {**self.plan.texts, self.plan.path: text}
-        plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
+        plan = replace(self.plan, texts=texts, input=case.input, parameters=cast("dict[str, str]", case.parameters))
         outcome, ended = Outcome("budget"), ledger.exhausted
         if not ended:
             try:
@@ -142,14 +179,14 @@ class Trials:
             except RoundBudget:
                 ended = True
 
-        async def work() -> Json:  # inside of a call all facts of the run are in the record
+        async def work() -> TrialRecord:  # inside of a call all facts of the run are in the record
             return await self._judged(turn, text, case, place, outcome, ended, before)
 
         return await self.recorder.call(key, work, lambda known: [self._told(turn, case, place, known)])
 
     async def _judged(
         self, turn: Turn, text: str, case: TrialCase, place: Place, outcome: Outcome, ended: bool, before: Decimal
-    ) -> Json:
+    ) -> TrialRecord:
         facts = await self.facts()
         observed = self._observed(turn, text, case, place, facts, outcome)
         checked = () if ended else await self.checks.checked(case, place, facts, outcome)
@@ -157,7 +194,7 @@ class Trials:
         spent = Ledger.of(await self.facts() if checked else facts, self.knobs)
         observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
         return {
-            "observed": round_record.written(observed),
+            "observed": observed_type().dump_python(observed),
             "outcome": "void" if ended else _outcome(observed, checked, self.knobs),
             "usd": run_usd,
             "judge_usd": float(spent.rounds - before) - run_usd,
@@ -166,8 +203,8 @@ class Trials:
             "ended": ended,
         }
 
-    def _told(self, turn: Turn, case: TrialCase, place: Place, known: Json) -> Fact:
-        observed = round_record.read(known["observed"])
+    def _told(self, turn: Turn, case: TrialCase, place: Place, known: TrialRecord) -> Fact:
+        observed = observed_type().validate_python(known["observed"])
         told = TrialFinished(
             round=turn.number,
             max_rounds=self.knobs.max_rounds,
@@ -208,7 +245,7 @@ def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[Checked]) -> l
             turn.number,
             one.step or case.name,
             "verifier_fail",
-            verifier=Verifier("fail", one.name, one.hint or one.reason),
+            verifier=failures.checked("fail", one.name, one.hint or one.reason),
         )
         for one in checked
         if one.fails and one.verdict == "fail"

@@ -52,7 +52,7 @@ class Baseline:
         """After an operation that was taken: what it added is known from now on."""
         verifiers = self.verifiers
         if op.op == "add_verifier":
-            verifiers = verifiers.with_added(op.fields["name"], op.fields["checks"])
+            verifiers = verifiers.with_added(op.text("name"), op.text("checks"))
         return replace(self, verifiers=verifiers).with_text(document)
 
     def with_text(self, document: Document) -> Baseline:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from loop_ls.engine.enhance.invariants.shape import tail
 from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, new_name, no_circle
@@ -14,9 +13,9 @@ from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.index.element import Element
 from loop_ls.syntax.edit.edits import Edit
+from loop_ls.text.json_value import as_object
 from loop_ls.text.position import Position, Span
 
-Json = Any
 _CHECK = (
     "Check the work below against one criterion: {criterion}\n\n"
     "Begin your answer with PASS if it meets the criterion, else with FAIL, and say why in one sentence.\n\n"
@@ -25,27 +24,27 @@ _CHECK = (
 
 
 def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    fields = dict(op.fields)
-    new_name(copy, fields["name"])
+    fields = op.fields
+    new_name(copy, op.text("name"))
     if "after" in fields and "before" in fields:
         raise Rejected("bad_fields", "`add_step` has `after` or `before`, not both")
-    existing(copy, fields.get("needs", []))
-    if fields.get("on_failure") == "retry" and fields.get("max_retries", 0) < 1:
+    existing(copy, op.names("needs"))
+    if fields.get("on_failure") == "retry" and op.count("max_retries") < 1:
         raise Rejected("bad_fields", "`retry` needs `max_retries` of 1 or more")
-    for skill in fields.get("skills", []):
+    for skill in op.names("skills"):
         if skill not in known.skills:
             raise Rejected("bad_fields", f"there is no skill `{skill}`")
-    for text in (fields.get("run"), fields.get("if"), *_arguments(fields)):
-        if text is not None:
+    template = as_object(fields.get("template"))
+    for text in (fields.get("run"), fields.get("if"), *as_object(template.get("with")).values()):
+        if isinstance(text, str):
             known_placeholders(copy, None, "run", text)
-    template = fields.get("template")
-    if template is not None and not known.workflow_exists(template["name"]):
+    if template and not known.workflow_exists(str(template["name"])):
         raise Rejected("bad_fields", f"there is no other workflow `{template['name']}`")
     keys = {key: fields[key] for key in _STEP_KEYS if key in fields}
     near, before = fields.get("after") or fields.get("before"), "before" in fields
     if near is None and copy.document.steps:  # the last step gives the result, and goes on doing so
         near, before = tail(copy.document)[-1][0], True
-    changed = _inserted(copy, "steps", item(keys), near, before)
+    changed = _inserted(copy, "steps", item(keys), None if near is None else str(near), before)
     no_circle(copy, changed)
     return changed
 
@@ -54,16 +53,15 @@ _STEP_KEYS = ("name", "needs", "if", "run", "template", "skills", "on_failure", 
 
 
 def add_loop(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    fields = dict(op.fields)
-    new_name(copy, fields["name"])
-    if "accumulate" in fields:
-        new_name(copy, fields["accumulate"])
-    if not known.workflow_exists(fields["workflow"]):
-        raise Rejected("bad_fields", f"there is no other workflow `{fields['workflow']}`")
-    check_until(copy, None, fields["until"])
-    for value in (fields.get("with") or {}).values():
+    new_name(copy, op.text("name"))
+    if "accumulate" in op.fields:
+        new_name(copy, op.text("accumulate"))
+    if not known.workflow_exists(op.text("workflow")):
+        raise Rejected("bad_fields", f"there is no other workflow `{op.text('workflow')}`")
+    check_until(copy, None, op.text("until"))
+    for value in as_object(op.fields.get("with")).values():
         known_placeholders(copy, None, "with", str(value))
-    keys = {key: fields[key] for key in _LOOP_KEYS if key in fields}
+    keys = {key: op.fields[key] for key in _LOOP_KEYS if key in op.fields}
     changed = _inserted(copy, "loops", item(keys), None)
     no_circle(copy, changed)
     return changed
@@ -73,21 +71,16 @@ _LOOP_KEYS = ("name", "workflow", "with", "max_iterations", "until", "accumulate
 
 
 def add_verifier(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    name, checked = op.fields["name"], copy.step(op.fields["checks"])
+    name, checked = op.text("name"), copy.step(op.text("checks"))
     new_name(copy, name)
-    known_placeholders(copy, checked, "run", op.fields["criterion"])
+    known_placeholders(copy, checked, "run", op.text("criterion"))
     if checked.name in known.checked:
         raise Rejected("bad_fields", f"`{checked.name}` is checked already")
-    prompt = _CHECK.format(criterion=op.fields["criterion"].strip(), work=f"{{{{{checked.name}}}}}")
+    prompt = _CHECK.format(criterion=op.text("criterion").strip(), work=f"{{{{{checked.name}}}}}")
     written = item({"name": name, "needs": [checked.name], "run": prompt})
     changed = _inserted(copy, "steps", written, checked.name)
     no_circle(copy, changed)
     return changed
-
-
-def _arguments(fields: dict[str, Json]) -> list[str]:
-    template = fields.get("template") or {}
-    return [value for value in template.get("with", {}).values() if isinstance(value, str)]
 
 
 def _inserted(copy: WorkingCopy, section: str, written: str, near: str | None, before: bool = False) -> WorkingCopy:

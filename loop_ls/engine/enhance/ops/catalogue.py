@@ -6,7 +6,6 @@ Neither providers nor names, schema, environment, servers or other files can be 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from loop_ls.engine.enhance.ops.operations import (
     Field,
@@ -24,8 +23,8 @@ from loop_ls.engine.enhance.ops.operations import (
 )
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.duration import parse_duration
+from loop_ls.text.json_value import Json, JsonObject
 
-Json = Any
 _REASON_MOST = 300
 _POLICY = ("halt", "continue", "retry")
 _ABOUT = ("op", "reason", "addresses")
@@ -52,7 +51,7 @@ def _template() -> Field:
         )
         return None if good else ("bad_fields", "an object with `name` and, if need be, `with`")
 
-    schema = {
+    schema: JsonObject = {
         "type": "object",
         "properties": {"name": {"type": "string"}, "with": {"type": "object"}},
         "required": ["name"],
@@ -63,17 +62,16 @@ def _template() -> Field:
 
 def _fallbacks() -> Field:
     def check(value: Json) -> tuple[str, str] | None:
-        pairs = isinstance(value, list) and all(
+        if not isinstance(value, list) or not all(
             isinstance(one, dict)
             and one.keys() == {"provider", "model"}
             and all(isinstance(part, str) and part for part in one.values())
             for one in value
-        )
-        if not pairs:
+        ):
             return "bad_fields", "a list of objects with `provider` and `model`"
         return None if 1 <= len(value) <= 3 else ("out_of_range", "1 to 3 fallbacks")
 
-    pair = {
+    pair: JsonObject = {
         "type": "object",
         "properties": {"provider": {"type": "string"}, "model": {"type": "string"}},
         "required": ["provider", "model"],

@@ -20,8 +20,8 @@ _JUDGED = ("loop.output", "loop.last.output")
 
 
 def set_loop_until(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element, loop = copy.loop(op.fields["target"])
-    until = op.fields["until"]
+    element, loop = copy.loop(op.text("target"))
+    until = op.text("until")
     if element.loop_mode != "refine":
         raise Rejected("bad_fields", f"`{element.name}` goes through a list: it has no `until`")
     check_until(copy, element, until)
@@ -31,8 +31,8 @@ def set_loop_until(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
 def set_loop_max_iterations(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    element, loop = copy.loop(op.fields["target"])
-    wanted, first = op.fields["max_iterations"], known.first_maxima.get(element.name)
+    element, loop = copy.loop(op.text("target"))
+    wanted, first = op.count("max_iterations"), known.first_maxima.get(element.name)
     if first is not None and wanted > _MOST_TIMES * first:
         most = _MOST_TIMES * first
         raise Rejected("out_of_range", f"`{element.name}` had {first} iterations at first: at most {most} are allowed")
@@ -40,7 +40,7 @@ def set_loop_max_iterations(
 
 
 def set_loop_timeouts(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    name = op.fields["target"]
+    name = op.text("target")
     for key in ("timeout_per_item", "total_timeout"):
         if key in op.fields:
             element, loop = copy.loop(name)
@@ -49,8 +49,8 @@ def set_loop_timeouts(copy: WorkingCopy, op: Operation, known: PlanContext, plan
 
 
 def set_loop_input(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element, loop = copy.loop(op.fields["target"])
-    key, value = op.fields["key"], op.fields["value"]
+    element, loop = copy.loop(op.text("target"))
+    key, value = op.text("key"), op.text("value")
     known_placeholders(copy, element, "with", value)
     target = loop_target(element, loop)
     entry = target.entry("with")
@@ -68,18 +68,18 @@ def set_loop_input(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
 def set_loop_accumulate(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    element, loop = copy.loop(op.fields["target"])
-    new_name(copy, op.fields["accumulate"])
+    element, loop = copy.loop(op.text("target"))
+    new_name(copy, op.text("accumulate"))
     old = element.accumulate
     if old is not None and (user := _user(copy, old.text)) is not None:
         raise Rejected("bad_fields", f"`{user}` uses `{{{{{old.text}}}}}`, which would be gone")
-    return copy.edited(set_value(copy, loop_target(element, loop), "accumulate", op.fields["accumulate"], _LOOP))
+    return copy.edited(set_value(copy, loop_target(element, loop), "accumulate", op.text("accumulate"), _LOOP))
 
 
 def set_min_success_rate(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    element, loop = copy.loop(op.fields["target"])
+    element, loop = copy.loop(op.text("target"))
     return copy.edited(set_value(copy, loop_target(element, loop), "min_success_rate", op.fields["value"], _LOOP))
 
 

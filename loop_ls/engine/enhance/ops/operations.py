@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
-Json = Any
+from loop_ls.text.json_value import Json
+
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -43,6 +44,18 @@ class Operation:
     def target(self) -> str:
         """What it is about, for people: the element that it changes or adds."""
         return str(self.fields.get("target") or self.fields.get("name") or "")
+
+    def text(self, name: str) -> str:
+        """A field that is a text, as is checked when the operation is read."""
+        return cast("str", self.fields[name])
+
+    def names(self, name: str) -> list[str]:
+        """A field that is a list of names; empty where it is left out."""
+        return cast("list[str]", self.fields.get(name, []))
+
+    def count(self, name: str) -> int:
+        """A field that is a whole number; 0 where it is left out."""
+        return cast("int", self.fields.get(name, 0))
 
     def wire(self) -> dict[str, Json]:
         return {"op": self.op, **self.fields, "reason": self.reason, "addresses": list(self.addresses)}

@@ -13,7 +13,7 @@ _TIMED_BY_ITEM = "a loop has `timeout_per_item` and `total_timeout` instead of `
 
 
 def set_on_failure(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element, policy = copy.element(op.fields["target"]), op.fields["on_failure"]
+    element, policy = copy.element(op.text("target")), op.fields["on_failure"]
     if policy == "retry" and not _retries(element, plan):
         raise Rejected("bad_fields", f"`retry` needs `max_retries` of 1 or more on `{element.name}`")
     target, kind = policy_target(element)
@@ -21,7 +21,7 @@ def set_on_failure(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
 
 
 def set_retries(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element = copy.element(op.fields["target"])
+    element = copy.element(op.text("target"))
     delay = op.fields.get("retry_delay")
     if delay is not None and element.loop is None:
         raise Rejected("bad_fields", f"`retry_delay` is for loops, and `{element.name}` is none")
@@ -35,7 +35,7 @@ def set_retries(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tupl
 
 
 def set_timeout(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    name, timeout = op.fields["target"], op.fields["timeout"]
+    name, timeout = op.text("target"), op.fields["timeout"]
     if name == "execution" and copy.document.element(name) is None:
         return copy.edited(set_value(copy, execution_target(copy), "timeout", timeout, order_of("execution")))
     element = copy.step(name)
@@ -65,6 +65,6 @@ def _retries(element: Element, plan: tuple[Operation, ...]) -> bool:
     if any(count is not None and count >= 1 for count in own):
         return True
     return any(
-        one.op == "set_retries" and one.fields.get("target") == element.name and one.fields["max_retries"] >= 1
+        one.op == "set_retries" and one.fields.get("target") == element.name and one.count("max_retries") >= 1
         for one in plan
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from loop_ls.engine.enhance.ops.guards import existing, known_placeholders, no_circle, uses_result
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected
@@ -22,8 +23,8 @@ _STEP = order_of("step")
 
 
 def set_instructions(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element = _asking(copy, op.fields["target"])
-    prompt = op.fields["run"]
+    element = _asking(copy, op.text("target"))
+    prompt = op.text("run")
     known_placeholders(copy, element, "run", prompt)
     _keeps_what_others_need(copy, element, prompt)
     return copy.edited(set_value(copy, target_of(element), "run", _ended(element, prompt), _STEP))
@@ -32,18 +33,18 @@ def set_instructions(copy: WorkingCopy, op: Operation, known: PlanContext, plan:
 def append_instructions(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    element = _asking(copy, op.fields["target"])
-    known_placeholders(copy, element, "run", op.fields["text"])
+    element = _asking(copy, op.text("target"))
+    known_placeholders(copy, element, "run", op.text("text"))
     old = element.block.text("run") or ""
-    joined = old.rstrip("\n") + "\n\n" + op.fields["text"].strip("\n")
+    joined = old.rstrip("\n") + "\n\n" + op.text("text").strip("\n")
     return copy.edited(set_value(copy, target_of(element), "run", _ended(element, joined), _STEP))
 
 
 def set_needs(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element = copy.element(op.fields["target"])
+    element = copy.element(op.text("target"))
     if element.kind == "loop":
         raise Rejected("bad_fields", f"`needs` is for steps, and `{element.name}` is a loop")
-    wanted, unwanted = op.fields.get("add", []), op.fields.get("remove", [])
+    wanted, unwanted = op.names("add"), op.names("remove")
     existing(copy, wanted)
     if element.name in wanted:
         raise Rejected("would_cycle", f"`{element.name}` cannot wait for itself")
@@ -59,11 +60,12 @@ def set_needs(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[
 
 
 def set_condition(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element, condition = copy.step(op.fields["target"]), op.fields["if"]
-    if condition is None:
+    element = copy.step(op.text("target"))
+    if op.fields["if"] is None:
         if not element.block.has("if"):
             raise Rejected("no_change", f"`{element.name}` has no `if`")
         return copy.edited(drop(copy, target_of(element), "if"))
+    condition = op.text("if")
     known_placeholders(copy, element, "if", condition)
     changed = copy.edited(set_value(copy, target_of(element), "if", condition, _STEP))
     no_circle(copy, changed)
@@ -73,11 +75,12 @@ def set_condition(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tu
 def set_provider_fallback(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    fallbacks = [Asked(one["provider"], one["model"]) for one in op.fields["fallbacks"]]
+    listed = cast("list[dict[str, str]]", op.fields["fallbacks"])
+    fallbacks = [Asked(one["provider"], one["model"]) for one in listed]
     for one in fallbacks:
         if one not in known.pool:
             raise Rejected("not_in_pool", f"`{one.provider}` with `{one.model}` is not in `enhance.fallbackPool`")
-    name = op.fields["target"]
+    name = op.text("target")
     if name == "execution" and copy.document.element(name) is None:
         target, chain, order = execution_target(copy), execution_models(copy.document).chain, order_of("execution")
     else:
@@ -119,7 +122,7 @@ def _replace_chain(copy: WorkingCopy, target: Target, pairs: list[dict[str, str]
 
 
 def set_generation(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    name = op.fields["target"]
+    name = op.text("target")
     for key in ("temperature", "max_tokens"):
         if key in op.fields:
             target = target_of(copy.step(name))
@@ -128,7 +131,7 @@ def set_generation(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
 
 
 def add_skill(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element, skill = copy.step(op.fields["target"]), op.fields["skill"]
+    element, skill = copy.step(op.text("target")), op.text("skill")
     if skill not in known.skills:
         raise Rejected("bad_fields", f"there is no skill `{skill}`")
     if skill in {word.text for word in element.block.words("skills")}:
@@ -141,7 +144,7 @@ def add_skill(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[
 def set_description(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     head = copy.document.head
     top = head.get("description")
-    text = op.fields["text"]
+    text = op.text("text")
     if top is not None:
         target = Target(top.piece, Mapping(top.entry.key.span, (top.entry,)))
         return copy.edited(set_value(copy, target, "description", text, ()))

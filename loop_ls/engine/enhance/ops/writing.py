@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Many
-from typing import Any
 
 from loop_ls.engine.enhance.ops.operations import Rejected
 from loop_ls.engine.enhance.plan.working_copy import Target, WorkingCopy
@@ -14,9 +13,9 @@ from loop_ls.syntax.edit.edits import Edit, add_to_list, insert_entry, remove_en
 from loop_ls.syntax.edit.layout import Layout
 from loop_ls.syntax.edit.render import block_text, scalar_text
 from loop_ls.syntax.nodes import Entry, Scalar, Sequence, Style
+from loop_ls.text.json_value import Json
 from loop_ls.text.position import Position, Span
 
-Json = Any
 #: Finds the mapping to change in a copy: its places move with every edit.
 Find = Callable[[WorkingCopy], Target]
 
@@ -119,7 +118,7 @@ def flow(value: Json) -> str:
             return json.dumps(value)
 
 
-def item(keys: dict[str, Json]) -> str:
+def item(keys: Mapping[str, Json]) -> str:
     """A new item of `steps` or `loops` as block text: a key on each line, prompts as literal blocks."""
     lines = []
     for key, value in keys.items():

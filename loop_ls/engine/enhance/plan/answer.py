@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
+from pydantic import TypeAdapter, ValidationError
+
+from loop_ls.contract.facts.enhance import UnfixableFailure
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.ops.operations import Field
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
-Json = Any
 RATIONALE_MOST = 2000
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 #: More than any setting allows is no plan; trying each of a hundred thousand would hold up everything else.
@@ -52,7 +56,7 @@ class Proposal:
 
     rationale: str
     ops: tuple[Json, ...]
-    unfixable: tuple[dict[str, str], ...] = ()
+    unfixable: tuple[UnfixableFailure, ...] = ()
     give_up: str | None = None
 
 
@@ -102,12 +106,13 @@ def _flat(op: Json) -> Json:
     """Fields as `args: [{key, value}]`, as one closed schema for all operations has them, are fields all the same."""
     if not isinstance(op, dict) or not isinstance(op.get("args"), list):
         return op
-    pairs = op["args"]
-    if not all(isinstance(one, dict) and isinstance(one.get("key"), str) and "value" in one for one in pairs):
-        return op
     kind = ENHANCER_ALLOWED_OPS.get(str(op.get("op")))
     fields = {} if kind is None else kind.fields
-    given = {one["key"]: _typed(one["value"], fields.get(one["key"])) for one in pairs}
+    given: JsonObject = {}
+    for one in op["args"]:
+        if not isinstance(one, dict) or not isinstance(one.get("key"), str) or "value" not in one:
+            return op
+        given[one["key"]] = _typed(one["value"], fields.get(one["key"]))
     rest = {key: one for key, one in op.items() if key != "args"}
     if kind is not None and "target" not in fields and "target" in rest:
         named = rest.pop("target")  # the form has a target for all, and what is added has a name
@@ -122,31 +127,28 @@ def _typed(value: Json, field: Field | None) -> Json:
     if field.schema.get("type") == ["string", "null"]:
         return None if value.strip() in ("", "null") else value
     try:
-        return json.loads(value)
+        return cast("Json", json.loads(value))
     except ValueError:
         return value
 
 
-def _unfixable(value: Json) -> tuple[dict[str, str], ...]:
+def _unfixable(value: Json) -> tuple[UnfixableFailure, ...]:
     if value is None:
         return ()
-    good = isinstance(value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("failure"), str) and isinstance(one.get("reason"), str)
-        for one in value
-    )
-    if not good:
-        raise NoPlan("`unfixable` is a list of objects with `failure` and `reason`")
-    return tuple({"failure": one["failure"], "reason": one["reason"]} for one in value)
+    try:
+        given = TypeAdapter(tuple[UnfixableFailure, ...]).validate_python(value)
+        return tuple(UnfixableFailure(failure=one.failure, reason=one.reason) for one in given)
+    except ValidationError:
+        raise NoPlan("`unfixable` is a list of objects with `failure` and `reason`") from None
 
 
-def _give_up(value: dict[str, Json], ops: list[Json]) -> str | None:
+def _give_up(value: dict[str, Json], ops: Sequence[Json]) -> str | None:
     given = value.get("give_up")
     if given is None or given == "":
         return None
-    if isinstance(given, str):
-        given = {"reason": given}
-    if not isinstance(given, dict) or not isinstance(given.get("reason"), str):
+    reason = given if isinstance(given, str) else as_object(given).get("reason")
+    if not isinstance(reason, str):
         raise NoPlan("`give_up` is an object with `reason`")
     if ops:
         raise NoPlan("`give_up` stands only beside empty `ops`")
-    return given["reason"] or "the planner gave up"
+    return reason or "the planner gave up"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.violations import new_violations
@@ -19,8 +18,8 @@ from loop_ls.engine.enhance.plan.plan_context import PlanContext, primaries, pri
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy, differences
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import Json, as_object
 
-Json = Any
 #: The error codes, with sentences, that a document has in its workspace.
 Errors = Callable[[WorkingCopy], Sequence[str]]
 
@@ -107,7 +106,7 @@ class Planning:
         copy: WorkingCopy,
         op: Operation,
         plan: tuple[Operation, ...],
-        before: Mapping[str, Json],
+        before: dict[str, tuple[str | None, str | None]],
         baseline: Baseline,
     ) -> WorkingCopy:
         known = replace(self.known, checked=baseline.verifiers.added_for())
@@ -115,7 +114,7 @@ class Planning:
         if changed.text == copy.text:
             raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
         _identity_kept(copy, changed)
-        moved = primaries_kept(dict(before), primaries(changed.document))
+        moved = primaries_kept(before, primaries(changed.document))
         if moved is not None:
             raise Rejected("would_change_primary", f"`{moved}` would ask another provider or model first")
         return changed
@@ -147,7 +146,7 @@ def _read(value: Json) -> Operation | Refusal:
 
 
 def _refusal(value: Json, rejection: Rejection) -> Refusal:
-    given = value if isinstance(value, dict) else {}
+    given = as_object(value)
     target = given.get("target") or given.get("name") or ""
     op = given.get("op")
     return Refusal(op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)

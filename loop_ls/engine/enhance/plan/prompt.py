@@ -12,14 +12,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
+from loop_ls.contract.facts.enhance import FailureReport
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.report import excerpt
-
-Json = Any
+from loop_ls.text.json_value import Json, JsonObject
 
 SYSTEM = "You improve workflow files. You answer with one JSON object and nothing else."
 _TASK = """\
@@ -49,7 +48,7 @@ class Asked:
     """All that goes into one question. `history`: one entry for each earlier round. `room` in characters."""
 
     copy: WorkingCopy
-    report: Mapping[str, Json]
+    report: FailureReport
     history: Sequence[Mapping[str, Json]]
     known: PlanContext
     rounds_left: int
@@ -86,7 +85,7 @@ def prompt(asked: Asked, repair: str | None = None) -> str:
 
 
 def _prompt(asked: Asked, repair: str | None, cut: _Cut) -> str:
-    mark = "data-" + sha256(json.dumps(asked.report, sort_keys=True, default=str).encode()).hexdigest()[:6]
+    mark = "data-" + sha256(asked.report.model_dump_json().encode()).hexdigest()[:6]
 
     def data(text: str) -> str:
         return f"<{mark}>\n{text.replace(mark, 'data')}\n</{mark}>"
@@ -132,9 +131,9 @@ def _fits(op: str, asked: Asked) -> bool:
             return True
 
 
-def _names(asked: Asked) -> Json:
+def _names(asked: Asked) -> Mapping[str, Json]:
     """What operations may name beside the steps."""
-    found = {
+    found: JsonObject = {
         "fallbacks": [{"provider": one.provider, "model": one.model} for one in asked.known.pool],
         "skills": sorted(asked.known.skills),
         "workflows": sorted(asked.copy.workspace.keys),
@@ -147,7 +146,7 @@ def _workflow(asked: Asked, cut: _Cut) -> str:
     document = asked.copy.document
     if cut.whole:
         return str(document.text)
-    failed = {one["step"].partition("/")[0] for one in asked.report["failures"]}
+    failed = {one.step.partition("/")[0] for one in asked.report.failures}
     lines, shown = document.text.lines, list[str]()
     for element in document.elements:
         if element.name in failed:
@@ -173,30 +172,29 @@ def _called(asked: Asked) -> Iterator[str]:
                 yield str(callee.text).strip()
 
 
-def _failures(report: Mapping[str, Json], cut: _Cut) -> Iterator[str]:
+def _failures(report: FailureReport, cut: _Cut) -> Iterator[str]:
     """What failed, without what is only for people and machines."""
-    every = [one for one in report["failures"] if one["kind"] != "upstream_failed"]
-    waiting = [one["step"] for one in report["failures"] if one["kind"] == "upstream_failed"]
+    every = [one for one in report.failures if one.kind != "upstream_failed"]
+    waiting = [one.step for one in report.failures if one.kind == "upstream_failed"]
     for one in every if cut.whole else every[:_FEW]:
-        verifier = one["verifier"]
-        kept = {
-            "id": one["id"],
-            "kind": one["kind"],
-            "fixable": one["fixable"],
-            "error": (one["error"] or {}).get("message"),
-            "check": verifier["criterion"],
-            "check said": excerpt(verifier["reason"], cut.characters),
-            "feedback": one["feedback"],
-            "skipped because": one["skip_reason"],
-            "iterations": one["iterations"],
-            "output": excerpt(one["output_excerpt"], cut.characters),
+        kept: dict[str, object] = {
+            "id": one.id,
+            "kind": one.kind,
+            "fixable": one.fixable,
+            "error": (one.error or {}).get("message"),
+            "check": one.verifier.criterion,
+            "check said": excerpt(one.verifier.reason, cut.characters),
+            "feedback": one.feedback,
+            "skipped because": one.skip_reason,
+            "iterations": one.iterations,
+            "output": excerpt(one.output_excerpt, cut.characters),
         }
         yield _written({name: value for name, value in kept.items() if value not in (None, "", [], ())})
     if waiting:
         yield f"Not run, because a step before it failed: {', '.join(waiting)}"
-    for said in report["user_feedback"]:
+    for said in report.user_feedback:
         yield _written({"a person said": said})
 
 
-def _written(value: Json) -> str:
+def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if value else ""

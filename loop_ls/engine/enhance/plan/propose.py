@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
 from loop_ls.contract.facts.enhance import (
+    FailureReport,
     OpRejected,
     OpsProposed,
     PlannerFailed,
@@ -36,8 +36,8 @@ from loop_ls.engine.enhance.timeline import unified
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs
+from loop_ls.text.json_value import JsonObject
 
-Json = Any
 #: What a first answer of a planner may cost where its price is known: characters for a token, tokens back.
 _CHARACTERS, _ANSWER = 4, 1500
 #: Tokens of an answer of a model that has little room.
@@ -53,7 +53,7 @@ class Proposed:
     start: WorkingCopy
     refused: tuple[Refusal, ...]
 
-    def history(self, number: int, fingerprint: str | None, report: Json) -> dict[str, Json]:
+    def history(self, number: int, fingerprint: str | None, report: FailureReport) -> JsonObject:
         return {
             "round": number,
             "fingerprint": fingerprint,
@@ -91,7 +91,7 @@ class Planner:
     async def propose(
         self,
         turn: Turn,
-        report: Json,
+        report: FailureReport,
         copy: WorkingCopy,
         planning: Callable[[WorkingCopy], Planning],
         course: EnhanceMemory,
@@ -133,14 +133,20 @@ class Planner:
         return "no_ops" if usable else "planner_error"
 
     async def _affordable(self, turn: Turn, number: int) -> bool:
-        async def work() -> Json:
+        async def work() -> bool:
             ledger = await self.ledger()
             return not ledger.exhausted and ledger.planner_fits(None)
 
-        return bool(await self.recorder.call(turn.place.part(f"afford{number}"), work))
+        return await self.recorder.call(turn.place.part(f"afford{number}"), work)
 
     async def _asked(
-        self, turn: Turn, report: Json, copy: WorkingCopy, course: EnhanceMemory, number: int, repair: str | None
+        self,
+        turn: Turn,
+        report: FailureReport,
+        copy: WorkingCopy,
+        course: EnhanceMemory,
+        number: int,
+        repair: str | None,
     ) -> str | None:
         """The text of one answer; None where there was none."""
         usd_left = max(0.0, self.knobs.budget_cap_usd - float(self.spent))
@@ -173,9 +179,9 @@ class Planner:
             return None
         self.paid = dollars(answer["usd"] if answer["usd"] is not None else self.knobs.unknown_price_usd_per_call)
         self.spent += self.paid
-        if answer["finish"] == "length" and self.room > SMALL_ROOM and answer.get("maxTokens"):
-            self.wider = 2 * answer["maxTokens"]
-        return str(answer["text"])
+        if answer["finish"] == "length" and self.room > SMALL_ROOM and (most := answer.get("maxTokens")):
+            self.wider = 2 * most
+        return answer["text"]
 
     @property
     def _answer_room(self) -> int | None:
@@ -202,8 +208,7 @@ class Planner:
                 rationale=self.mask(proposal.rationale),
                 give_up=None if proposal.give_up is None else self.mask(proposal.give_up),
                 unfixable=[
-                    UnfixableFailure(failure=one["failure"], reason=self.mask(one["reason"]))
-                    for one in proposal.unfixable
+                    UnfixableFailure(failure=one.failure, reason=self.mask(one.reason)) for one in proposal.unfixable
                 ],
             ),
             *(
@@ -227,9 +232,9 @@ class Planner:
         return self.common(turn.number, self.spent)
 
 
-def failures_of(report: Json) -> list[str]:
+def failures_of(report: FailureReport) -> list[str]:
     """What failed in a round, in one line each: the next plan is to know what the one before led to."""
-    return [f"{one['step']}: {one['kind'].replace('_', ' ')}" for one in report["failures"]]
+    return [f"{one.step}: {one.kind.replace('_', ' ')}" for one in report.failures]
 
 
 def _why(refused: Sequence[Refusal]) -> str:

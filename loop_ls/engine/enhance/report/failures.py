@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple
+
+from pydantic import TypeAdapter
+
+from loop_ls.contract.facts.enhance import ReportVerifier, Totals, UsedIterations
+from loop_ls.text.json_value import Json, JsonObject
 
 Weight = Literal["hard", "soft", "transient", "permanent"]
 Mode = Literal["strict", "lenient"]
-Json = Any
 
 
 class Kind(NamedTuple):
@@ -48,13 +53,9 @@ KINDS: dict[str, Kind] = {
 SOFT_OK = frozenset({"intentional_skip", "fallback_output"})
 
 
-@dataclass(frozen=True, slots=True)
-class Verifier:
+def checked(verdict: Literal["fail", "error"], criterion: str, reason: str) -> ReportVerifier:
     """`criterion` is the text of `until` or of the check; `reason` what the judge said."""
-
-    verdict: Literal["pass", "fail", "error", "none"]
-    criterion: str = ""
-    reason: str = ""
+    return ReportVerifier(verdict=verdict, criterion=criterion, reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,15 @@ class FailedStep:
     step: str
     kind: str
     target: Literal["step", "loop", "execution"] = "step"
-    range: Json = None
+    range: JsonObject | None = None
     attempts: int = 1
     error: Mapping[str, Json] | None = None
     output: str = ""
-    verifier: Verifier = Verifier("none")
+    verifier: ReportVerifier = field(default_factory=ReportVerifier)
     feedback: tuple[str, ...] = ()
     skip_reason: str | None = None
-    fallback: Mapping[str, Json] | None = None
-    iterations: Mapping[str, Json] | None = None
+    fallback: JsonObject | None = None
+    iterations: UsedIterations | None = None
     upstream: tuple[str, ...] = ()
     duration: float = 0.0
     usd: float = 0.0
@@ -93,21 +94,6 @@ class FailedStep:
     @property
     def fixable(self) -> bool:
         return KINDS[self.kind].fixable
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """How many steps of a round ended how. `fallback` are completed ones, counted there too."""
-
-    steps: int = 0
-    completed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    fallback: int = 0
-    not_run: int = 0
-
-    def wire(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +119,18 @@ class Observed:
 
     round: int
     failures: tuple[FailedStep, ...] = ()
-    totals: Totals = Totals()
+    totals: Totals = field(default_factory=Totals)
     output: str = ""
     successful: bool = True
     truncated_by_budget: bool = False
     ran: tuple[str, ...] = ()
     feedback: tuple[Feedback, ...] = field(default=())
+
+
+@cache
+def observed_type() -> TypeAdapter[Observed]:
+    """How the record holds one."""
+    return TypeAdapter(Observed)
 
 
 def independent(failures: Iterable[FailedStep]) -> tuple[FailedStep, ...]:

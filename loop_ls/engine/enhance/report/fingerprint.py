@@ -47,7 +47,7 @@ def _identity(one: FailedStep) -> tuple[object, ...]:
         error.get("code", ""),
         normalised(str(error.get("message", ""))),
         one.verifier.verdict,
-        (one.iterations or {}).get("exit_reason", ""),
+        one.iterations["exit_reason"] if one.iterations else "",
     )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 
+from loop_ls.contract.facts.enhance import ReportCost
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
+from loop_ls.text.json_value import float_field
 
 _SIXTH = Decimal("0.000001")
 #: The part of the cap at which people are warned.
@@ -43,7 +45,7 @@ class Ledger:
                 ledger.begin_round()
             elif fact.kind == "call" and not ("error" in body and body.get("usd") is None):
                 book = ledger.book_planner if body.get("purpose") == "planner" else ledger.book
-                book(body.get("usd"))
+                book(float_field(body, "usd"))
         return ledger
 
     @property
@@ -94,15 +96,15 @@ class Ledger:
         self._warned = True
         return True
 
-    def wire(self) -> dict[str, float | int]:
+    def cost(self) -> ReportCost:
         """`cost` of a report."""
-        return {
-            "round_usd": float(self.round),
-            "planner_usd": float(self.round_planner),
-            "cumulative_usd": float(self.spent),
-            "cap_usd": float(self.cap),
-            "unpriced_calls": self.unpriced,
-        }
+        return ReportCost(
+            round_usd=float(self.round),
+            planner_usd=float(self.round_planner),
+            cumulative_usd=float(self.spent),
+            cap_usd=float(self.cap),
+            unpriced_calls=self.unpriced,
+        )
 
     def _amount(self, usd: float | None) -> Decimal:
         if usd is None:

@@ -7,11 +7,14 @@ one that failed and was passed over has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import assert_never
 
+from loop_ls.contract.facts import enhance
+from loop_ls.contract.facts.enhance import Totals
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.plan.plan_context import primaries
-from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, Totals, Verifier
+from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, checked
 from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
 from loop_ls.engine.enhance.report.traces import Trace, traces
 from loop_ls.engine.events import Event
@@ -21,8 +24,8 @@ from loop_ls.formats.workflow.verdict_prompt import verdict_in
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.text.encoding import to_units
+from loop_ls.text.json_value import JsonObject, int_field
 
-Json = Any
 #: Ends of a loop that are none of its limits.
 _MET = frozenset({"condition_met", "completed"})
 
@@ -65,11 +68,10 @@ def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
     current, found = 0, list[Feedback]()
     for event in events:
         if event.kind == "round_started":
-            current = int(event.body.get("round", 0))
+            current = int_field(event.body, "round") or 0
         elif event.kind == "feedback" and current == number:
-            body = event.body
-            said = Feedback(str(body.get("text", "")), utc(event.at), body.get("step"), bool(body.get("negative")))
-            found.append(said)
+            said = enhance.Feedback.model_validate(event.body)
+            found.append(Feedback(said.text, utc(event.at), said.step, said.negative))
     return tuple(found)
 
 
@@ -86,33 +88,32 @@ def _failures(
 ) -> list[FailedStep]:
     trace = found[element.name]
     said = tuple(one.text for one in feedback if one.step == element.name)
-    common: dict[str, Json] = {
-        "round": number,
-        "target": element.kind,
-        "range": _range(document, element),
-        "attempts": trace.attempts,
-        "output": trace.output,
-        "feedback": said,
-        "duration": trace.duration,
-        "usd": trace.usd,
-        "iterations": trace.iterations,
-        "fallback": _fallback(trace, first.get(element.name)),
-    }
-
-    def failed(kind: str, step: str = element.name, **more: Json) -> FailedStep:
-        return FailedStep(step=step, kind=kind, **{**common, **more})
-
+    failed = FailedStep(
+        round=number,
+        step=element.name,
+        kind="step_error",
+        target=element.kind,
+        range=_range(document, element),
+        attempts=trace.attempts,
+        output=trace.output,
+        feedback=said,
+        duration=trace.duration,
+        usd=trace.usd,
+        iterations=trace.iterations,
+        fallback=_fallback(trace, first.get(element.name)),
+    )
     match trace.ended:
         case "skipped":
             kind = "intentional_skip" if _intended(element, baseline, expected) else "skipped_by_plan"
-            return [failed(kind, skip_reason=f"its `if` was false: {trace.condition}")]
+            return [replace(failed, kind=kind, skip_reason=f"its `if` was false: {trace.condition}")]
         case "none":
             return [_not_run(failed, element, found, document, truncated)]
         case "failed":
             return [_ended_badly(failed, element, trace)]
         case "completed":
             return _completed(failed, element, trace, found, baseline, feedback)
-    return []
+        case never:
+            assert_never(never)
 
 
 def _intended(element: Element, baseline: Baseline, expected: frozenset[str]) -> bool:
@@ -127,7 +128,9 @@ def _intended(element: Element, baseline: Baseline, expected: frozenset[str]) ->
     )
 
 
-def _not_run(failed: Any, element: Element, found: dict[str, Trace], document: Document, truncated: bool) -> FailedStep:
+def _not_run(
+    failed: FailedStep, element: Element, found: dict[str, Trace], document: Document, truncated: bool
+) -> FailedStep:
     graph = document.graph
     needed = graph.dependencies(document.position(element))
     roots = [
@@ -136,26 +139,26 @@ def _not_run(failed: Any, element: Element, found: dict[str, Trace], document: D
     if not roots:
         roots = [one.name for one in document.elements if found[one.name].ended == "failed"]
     if truncated and not roots:
-        return failed("budget_stop", skip_reason="the budget was used up before it")  # type: ignore[no-any-return]
-    return failed("upstream_failed", upstream=tuple(roots), skip_reason="a step before it failed")  # type: ignore[no-any-return]
+        return replace(failed, kind="budget_stop", skip_reason="the budget was used up before it")
+    return replace(failed, kind="upstream_failed", upstream=tuple(roots), skip_reason="a step before it failed")
 
 
-def _ended_badly(failed: Any, element: Element, trace: Trace) -> FailedStep:
+def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedStep:
     error = dict(trace.error or {"code": "internal", "message": "it ended without a result"})
     if trace.refused_by is not None and trace.refused_by[2] == error.get("code"):
         error |= {"provider": trace.refused_by[0], "model": trace.refused_by[1]}
     inner = trace.inner
     name = f"{element.name}/{inner}" if inner else element.name
     kind = kind_of(error, trace.reason)
-    verifier = Verifier("none")
+    verifier = failed.verifier
     if kind == "verifier_fail":
         block = element.block.block("consensus")
-        verifier = Verifier("fail", (block and block.text("require")) or "", str(error.get("message", "")))
-    return failed(kind, step=name, error=error, verifier=verifier)  # type: ignore[no-any-return]
+        verifier = checked("fail", (block and block.text("require")) or "", str(error.get("message", "")))
+    return replace(failed, kind=kind, step=name, error=error, verifier=verifier)
 
 
 def _completed(
-    failed: Any,
+    failed: FailedStep,
     element: Element,
     trace: Trace,
     found: dict[str, Trace],
@@ -163,28 +166,28 @@ def _completed(
     feedback: Sequence[Feedback],
 ) -> list[FailedStep]:
     if any(one.negative and one.step == element.name for one in feedback):
-        return [failed("user_rejected")]
+        return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
         until = element.loop.text("until") or ""
         if trace.verdict == "error":
-            return [failed("verifier_error", verifier=Verifier("error", until, trace.answer))]
+            return [replace(failed, kind="verifier_error", verifier=checked("error", until, trace.answer))]
         if until and trace.reason is not None and trace.reason not in _MET:
-            return [failed("until_not_met", verifier=Verifier("fail", until, trace.answer))]
+            return [replace(failed, kind="until_not_met", verifier=checked("fail", until, trace.answer))]
     for name in baseline.verifiers.of(element.name):
         check = found.get(name)
         if check is None or check.ended != "completed":
             continue
         said = verdict_in(check.output)
         if said == "fail":
-            return [failed("verifier_fail", verifier=Verifier("fail", name, check.output))]
+            return [replace(failed, kind="verifier_fail", verifier=checked("fail", name, check.output))]
         if said is None and name in baseline.verifiers.strict:
-            return [failed("verifier_error", verifier=Verifier("error", name, check.output))]
-    if trace.answered_by is not None and failed("fallback_output").fallback:
-        return [failed("fallback_output")]
+            return [replace(failed, kind="verifier_error", verifier=checked("error", name, check.output))]
+    if failed.fallback:
+        return [replace(failed, kind="fallback_output")]
     return []
 
 
-def _fallback(trace: Trace, primary: tuple[str | None, str | None] | None) -> Json:
+def _fallback(trace: Trace, primary: tuple[str | None, str | None] | None) -> JsonObject | None:
     """Who answered instead of whom, where that was not the first."""
     if trace.answered_by is None or primary is None or None in primary or trace.answered_by == primary:
         return None
@@ -215,7 +218,7 @@ def _successful(document: Document, found: dict[str, Trace], failures: Sequence[
     return not any(KINDS[one.kind].weight in weights and one.step.partition("/")[0] in needed for one in failures)
 
 
-def _range(document: Document, element: Element) -> Json:
+def _range(document: Document, element: Element) -> JsonObject:
     """An LSP range in UTF-16 units, as notifications carry it."""
     span = document.absolute(element.piece, element.label_span)
     lines = document.text.lines

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from loop_ls.contract.facts.enhance import FailureReport, ReportCost, ReportFailure, UnfixableFailure
 from loop_ls.engine.enhance.report.failures import FailedStep, Mode, Observed, has_converged
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.text.hash import text_hash
+from loop_ls.text.json_value import Json
 
-SCHEMA = "enhance/failure-report/1"
-Json = Any
 #: Takes a text and gives it without secrets.
 Mask = Callable[[str], str]
 
@@ -48,43 +47,42 @@ def failure_report(
     ran: Ran,
     observed: Observed,
     mode: Mode,
-    cost: Mapping[str, Json],
+    cost: ReportCost,
     previous: str | None,
     excerpt_chars: int,
     mask: Mask,
-) -> dict[str, Json]:
-    """The FailureReport as JSON, complete and without secrets."""
-    return {
-        "schema": SCHEMA,
-        "loop_id": ran.loop_id,
-        "run_id": ran.run_id,
-        "round": observed.round,
-        "workflow": {
+) -> FailureReport:
+    """Complete and without secrets."""
+    return FailureReport(
+        loop_id=ran.loop_id,
+        run_id=ran.run_id,
+        round=observed.round,
+        workflow={
             "uri": ran.uri,
             "name": ran.name,
             "version": ran.workflow_version,
             "text_sha256": text_hash(ran.text),
             "document_version": ran.version,
         },
-        "started_at": ran.started_at,
-        "ended_at": ran.ended_at,
-        "totals": observed.totals.wire(),
-        "converged": has_converged(observed, mode),
-        "mode": mode,
-        "failures": [_entry(one, excerpt_chars, mask) for one in observed.failures],
-        "user_feedback": [_masked(one.wire(), mask) for one in observed.feedback],
-        "cost": dict(cost),
-        "fingerprint": fingerprint(observed.failures),
-        "previous_fingerprint": previous,
-        "truncated_by_budget": observed.truncated_by_budget,
-        "unfixable": unfixable(observed),
-    }
+        started_at=ran.started_at,
+        ended_at=ran.ended_at,
+        totals=observed.totals,
+        converged=has_converged(observed, mode),
+        mode=mode,
+        failures=[_entry(one, excerpt_chars, mask) for one in observed.failures],
+        user_feedback=[_masked(one.wire(), mask) for one in observed.feedback],
+        cost=cost,
+        fingerprint=fingerprint(observed.failures),
+        previous_fingerprint=previous,
+        truncated_by_budget=observed.truncated_by_budget,
+        unfixable=unfixable(observed),
+    )
 
 
-def unfixable(observed: Observed) -> list[dict[str, str]]:
+def unfixable(observed: Observed) -> list[UnfixableFailure]:
     """What editing cannot mend, in words."""
     return [
-        {"failure": one.id, "reason": _because(one)}
+        UnfixableFailure(failure=one.id, reason=_because(one))
         for one in observed.failures
         if not one.fixable and one.kind in _REASONS
     ]
@@ -96,34 +94,29 @@ def _because(one: FailedStep) -> str:
     return reason.replace("the provider", f"`{provider}`", 1) if provider else reason
 
 
-def _entry(one: FailedStep, most: int, mask: Mask) -> dict[str, Json]:
-    output = mask(one.output)
-    return {
-        "id": one.id,
-        "step": one.step,
-        "target": one.target,
-        "range": one.range,
-        "kind": one.kind,
-        "class": one.weight,
-        "fixable": one.fixable,
-        "attempts": one.attempts,
-        "error": None if one.error is None else _masked(one.error, mask),
-        "output_excerpt": excerpt(output, most),
-        "output_chars": len(one.output),
-        "output_sha256": text_hash(one.output),
-        "verifier": {
-            "verdict": one.verifier.verdict,
-            "criterion": one.verifier.criterion,
-            "reason": mask(one.verifier.reason),
-        },
-        "feedback": [mask(text) for text in one.feedback],
-        "skip_reason": one.skip_reason,
-        "fallback": None if one.fallback is None else dict(one.fallback),
-        "iterations": None if one.iterations is None else dict(one.iterations),
-        "upstream": list(one.upstream),
-        "duration_ms": round(one.duration * 1000),
-        "cost_usd": one.usd,
-    }
+def _entry(one: FailedStep, most: int, mask: Mask) -> ReportFailure:
+    return ReportFailure(
+        id=one.id,
+        step=one.step,
+        target=one.target,
+        range=one.range,
+        kind=one.kind,
+        weight=one.weight,
+        fixable=one.fixable,
+        attempts=one.attempts,
+        error=None if one.error is None else _masked(one.error, mask),
+        output_excerpt=excerpt(mask(one.output), most),
+        output_chars=len(one.output),
+        output_sha256=text_hash(one.output),
+        verifier=one.verifier.model_copy(update={"reason": mask(one.verifier.reason)}),
+        feedback=[mask(text) for text in one.feedback],
+        skip_reason=one.skip_reason,
+        fallback=one.fallback,
+        iterations=one.iterations,
+        upstream=list(one.upstream),
+        duration_ms=round(one.duration * 1000),
+        cost_usd=one.usd,
+    )
 
 
 def excerpt(text: str, most: int) -> str:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal, cast
 
+from loop_ls.contract.facts.enhance import UsedIterations
+from loop_ls.contract.facts.kinds import (
+    Call,
+    Iteration,
+    Judged,
+    StepCompleted,
+    StepFailed,
+    StepSkipped,
+    StepStarted,
+    payload,
+)
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.events import Event
 from loop_ls.index.document import Document
-
-Json = Any
+from loop_ls.text.json_value import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +33,13 @@ class Trace:
     ended: Literal["none", "completed", "failed", "skipped"] = "none"
     output: str = ""
     attempts: int = 1
-    error: Json = None
+    error: Mapping[str, Json] | None = None
     reason: str | None = None
     condition: str = ""
     inner: str | None = None
     answered_by: tuple[str, str] | None = None
     refused_by: tuple[str, str, str] | None = None
-    iterations: Json = None
+    iterations: UsedIterations | None = None
     verdict: str | None = None
     answer: str = ""
     usd: float = 0.0
@@ -61,67 +71,58 @@ def _element_of(key: str, place: str, by_key: dict[str, str]) -> tuple[str | Non
 
 
 def _own(trace: Trace, event: Event) -> Trace:
-    body = event.body
-    match event.kind:
-        case "step_started":
+    match payload(event.kind, event.body):
+        case StepStarted() as fact:
             began = trace.began if trace.began is not None else event.at
-            loop = (
-                {"used": 0, "max": body.get("maxIterations"), "exit_reason": None}
-                if body.get("mode") == "loop"
-                else None
+            loop: UsedIterations | None = {"used": 0, "max": fact.max_iterations, "exit_reason": None}
+            loop = loop if fact.mode == "loop" else None
+            return replace(trace, began=began, attempts=fact.attempt, ended="none", error=None, iterations=loop)
+        case StepCompleted() as fact:
+            loop = _loop_ended(trace.iterations, fact.total_iterations or 0, fact.reason)
+            done = replace(trace, ended="completed", output=fact.output, reason=fact.reason, iterations=loop)
+            return _timed(done, event.at)
+        case StepFailed() as fact:
+            loop = trace.iterations and _loop_ended(
+                trace.iterations, fact.total_iterations or trace.iterations["used"], "error"
             )
-            return replace(
-                trace, began=began, attempts=int(body.get("attempt", 1)), ended="none", error=None, iterations=loop
+            done = replace(
+                trace, ended="failed", error=cast("dict[str, Json]", fact.error), reason=fact.reason, iterations=loop
             )
-        case "step_completed":
-            loop = trace.iterations
-            if loop is not None:
-                loop = {**loop, "used": body.get("totalIterations", 0), "exit_reason": body.get("reason")}
-            return _done(
-                trace,
-                event,
-                "completed",
-                output=str(body.get("output", "")),
-                reason=body.get("reason"),
-                iterations=loop,
-            )
-        case "step_failed":
-            loop = trace.iterations
-            if loop is not None:
-                loop = {**loop, "used": body.get("totalIterations", 0) or loop["used"], "exit_reason": "error"}
-            return _done(trace, event, "failed", error=body.get("error"), reason=body.get("reason"), iterations=loop)
-        case "step_skipped":
-            return replace(trace, ended="skipped", condition=str(body.get("condition", "")))
+            return _timed(done, event.at)
+        case StepSkipped() as fact:
+            return replace(trace, ended="skipped", condition=fact.condition)
         case _:
             return _inside(trace, event, 0)
 
 
 def _inside(trace: Trace, event: Event, depth: int) -> Trace:
     """Something in a called workflow, in an iteration, or a call of the element."""
-    body = event.body
-    match event.kind:
-        case "call":
-            usd = trace.usd + float(body.get("usd") or 0.0)
-            if "error" in body:
-                code = str((body["error"] or {}).get("code", ""))
-                return replace(trace, usd=usd, refused_by=(body["provider"], body["model"], code))
-            if depth or body.get("purpose") not in (None, "step"):
+    match payload(event.kind, event.body):
+        case Call() as call:
+            usd = trace.usd + (call.usd or 0.0)
+            if call.error is not None:
+                return replace(trace, usd=usd, refused_by=(call.provider, call.model, call.error["code"]))
+            if depth or call.purpose != "step":
                 return replace(trace, usd=usd)
-            return replace(trace, usd=usd, answered_by=(body["provider"], body["model"]))
-        case "judged" if depth == 1:
-            return replace(trace, verdict=body.get("verdict"), answer=str(body.get("answer", "")))
-        case "iteration" if depth == 1:
+            return replace(trace, usd=usd, answered_by=(call.provider, call.model))
+        case Judged() as judged if depth == 1:
+            return replace(trace, verdict=judged.verdict, answer=judged.answer)
+        case Iteration() as fact if depth == 1:
             loop = trace.iterations
-            used = None if loop is None else {**loop, "used": max(loop["used"], int(body.get("iteration", 0)))}
-            return replace(trace, output=str(body.get("output", "")) or trace.output, iterations=used or loop)
-        case "step_failed" if trace.inner is None:
-            return replace(trace, inner=str(body.get("step", "")) or None)
-        case "step_completed" if trace.inner == body.get("step"):
+            if loop is not None:
+                loop = {**loop, "used": max(loop["used"], fact.iteration)}
+            return replace(trace, output=fact.output or trace.output, iterations=loop)
+        case StepFailed() as fact if trace.inner is None:
+            return replace(trace, inner=fact.step or None)
+        case StepCompleted() as fact if trace.inner == fact.step:
             return replace(trace, inner=None)
         case _:
             return trace
 
 
-def _done(trace: Trace, event: Event, ended: Literal["completed", "failed"], **more: Json) -> Trace:
-    duration = 0.0 if trace.began is None else max(0.0, event.at - trace.began)
-    return replace(trace, ended=ended, duration=duration, **more)
+def _loop_ended(loop: UsedIterations | None, used: int, reason: str | None) -> UsedIterations | None:
+    return loop and {**loop, "used": used, "exit_reason": reason}
+
+
+def _timed(trace: Trace, ended: float) -> Trace:
+    return replace(trace, duration=0.0 if trace.began is None else max(0.0, ended - trace.began))

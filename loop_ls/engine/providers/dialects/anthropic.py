@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from loop_ls.engine.core.messages import ToolSpec, Turn
 from loop_ls.engine.core.ports import ModelRequest
@@ -41,7 +40,7 @@ class Anthropic:
     """Asks for a stream; the temperature ends at 1 there, a workflow's at 2."""
 
     def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "model": request.model,
             "messages": [{"role": "user", "content": request.prompt}, *_rounds(request.turns)],
             "max_tokens": self.limit(request),
@@ -72,15 +71,15 @@ def _tool(tool: ToolSpec) -> JsonObject:
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 
 
-def _rounds(turns: tuple[Turn, ...]) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
+def _rounds(turns: tuple[Turn, ...]) -> list[JsonObject]:
+    messages: list[JsonObject] = []
     for turn in turns:
-        said: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
+        said: list[JsonObject] = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
         for call in turn.calls:
             said.append(
                 {"type": "tool_use", "id": _id(call.id), "name": call.name, "input": dict(call.arguments or {})}
             )
-        heard = [
+        heard: list[JsonObject] = [
             {"type": "tool_result", "tool_use_id": _id(each.id), "content": each.text, "is_error": each.failed}
             for each in turn.answers
         ]
@@ -133,7 +132,7 @@ class AnthropicReader:
                 self.heard.unseen.append(str(delta.get("thinking") or ""))
         return _text(delta)
 
-    def whole(self, body: dict[str, Any]) -> str:
+    def whole(self, body: JsonObject) -> str:
         if body.get("type") == "error":
             raise _error(body)
         self._note(body)

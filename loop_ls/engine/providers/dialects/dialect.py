@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelRequest
@@ -24,7 +24,7 @@ class Call:
 
     url: str
     headers: dict[str, str]
-    body: dict[str, Any]
+    body: JsonObject
 
 
 class StreamError(Exception):
@@ -67,7 +67,7 @@ class Reader(Protocol):
 
     def feed(self, event: JsonObject) -> str: ...
 
-    def whole(self, body: dict[str, Any]) -> str:
+    def whole(self, body: JsonObject) -> str:
         """An answer that came in one piece although a stream was asked for."""
         ...
 
@@ -104,7 +104,7 @@ class Unaccepted:
         }
     )
 
-    def find(self, said: str, sent: dict[str, Any]) -> str | None:
+    def find(self, said: str, sent: JsonObject) -> str | None:
         words = said.lower()
         named = ((name, (name, *self.others.get(name, ()))) for name in self.names if name in sent)
         return next((name for name, called in named if any(one in words for one in called)), None)
@@ -115,7 +115,7 @@ class Asked:
 
     def __init__(self, id_: str = "", name: str = "") -> None:
         self.id, self.name = id_, name
-        self.extra: dict[str, Any] = {}
+        self.extra: JsonObject = {}
         self._written: list[str] = []
 
     def add(self, piece: str) -> None:
@@ -138,7 +138,7 @@ def without_key(heard: Heard, key: str) -> Heard:
     return replace(heard, calls=calls, thoughts=thoughts, refused=refused)
 
 
-def _object(written: str) -> dict[str, Any] | None:
+def _object(written: str) -> JsonObject | None:
     try:
         found = json.loads(written)
     except (ValueError, RecursionError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.ports import ModelRequest
@@ -35,7 +34,7 @@ class OpenAI:
 
     def call(self, provider: Provider, key: str, request: ModelRequest, without: frozenset[str]) -> Call:
         messages = [{"role": "system", "content": request.system}] if request.system else []
-        body: dict[str, Any] = {
+        body: JsonObject = {
             "model": request.model,
             "messages": [*messages, {"role": "user", "content": request.prompt}, *_rounds(request.turns)],
             "stream": True,
@@ -49,7 +48,7 @@ class OpenAI:
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
         if request.schema is not None:
-            form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+            form: JsonObject = {"name": "answer", "strict": True, "schema": dict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         for name in without - {"max_tokens", "max_completion_tokens"}:
             body.pop(name, None)
@@ -69,16 +68,16 @@ class OpenAI:
         return OpenAIReader()
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}, **tool.schema}
-    function = {"name": tool.name, "description": tool.description, "parameters": schema}
+def _tool(tool: ToolSpec) -> JsonObject:
+    schema: JsonObject = {"type": "object", "properties": {}, **tool.schema}
+    function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": schema}
     return {"type": "function", "function": function}
 
 
 def _rounds(turns: tuple[Turn, ...]) -> list[JsonObject]:
     messages: list[JsonObject] = []
     for turn in turns:
-        said: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
+        said: JsonObject = {"role": "assistant", "content": turn.text or None}
         if turn.thoughts:
             said["reasoning_content"] = turn.thoughts
         messages.append(said | {"tool_calls": [_asked(call) for call in turn.calls]})
@@ -146,9 +145,9 @@ class OpenAIReader:
         self.heard.begun = self.heard.begun or bool(said or self.heard.thoughts or self._calls)
         return said
 
-    def _call(self, piece: dict[str, Any], position: int) -> None:
+    def _call(self, piece: JsonObject, position: int) -> None:
         """A piece of a call. Some servers give no `index`: then an id of its own tells calls apart."""
-        key = piece.get("index")
+        key: object = piece.get("index")
         if key is None:
             key = piece.get("id") or (position if not self._calls else list(self._calls)[-1])
         asked = self._calls.setdefault(key, Asked())

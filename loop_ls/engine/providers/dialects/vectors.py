@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from typing import Any
 
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, ModelFailure
 from loop_ls.engine.core.price_table import tokens
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.http import HttpModels
+from loop_ls.text.json_value import JsonObject
 
 
 async def vectors(http: HttpModels, request: EmbedRequest) -> EmbedReply:
@@ -22,7 +22,7 @@ async def vectors(http: HttpModels, request: EmbedRequest) -> EmbedReply:
     provider = http.provider
     if provider.kind == "anthropic":
         raise no_vectors(provider, request.model)
-    body: dict[str, Any] = {"model": request.model, "input": list(request.texts), "encoding_format": request.encoding}
+    body: JsonObject = {"model": request.model, "input": list(request.texts), "encoding_format": request.encoding}
     if request.dimensions is not None:
         body["dimensions"] = request.dimensions
     began = time.perf_counter()

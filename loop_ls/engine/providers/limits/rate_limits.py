@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 MINUTE = 60.0
 
@@ -27,7 +26,7 @@ class _Passage:
     tokens: int
 
 
-def limit(value: Any) -> int | None:
+def limit(value: object) -> int | None:
     """A limit as settings write it: a whole number from 1, else none."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 

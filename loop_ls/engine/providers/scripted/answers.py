@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
+from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 
 SUFFIX = ".answers.yaml"
@@ -64,10 +64,10 @@ def _text(path: Path, name: str) -> str:
         raise ScriptFault(f"{name} cannot be read: {error.strerror or error}") from None
 
 
-def values_of(text: str, name: str) -> dict[str, Any]:
+def values_of(text: str, name: str) -> JsonObject:
     """A small YAML document as plain values. Raises `ScriptFault` at its first fault."""
     tree = read_yaml(Text.of(text))
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     for piece in tree.pieces:
         for fault in piece.faults:
             line = tree.start_of(piece) + fault.span.start.line + 1

@@ -25,12 +25,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.core.price_table import Price
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.text.json_value import as_object
 
 CONDITIONS = ("step", "loop", "purpose", "place", "contains")
 #: What may stand in a script, in one of its answers, and in what that says.
@@ -181,11 +181,11 @@ def _known(value: Mapping[object, object], keys: tuple[str, ...], where: str, wh
         raise ScriptFault(f"{where}: `{key}` is no key of {what}{guess}")
 
 
-def _price(value: Any, what: str) -> Price | None:
+def _price(value: object, what: str) -> Price | None:
     if value is None:
         return None
     found = Price.read(value)
-    if found is None or not value or not set(value) <= {"input", "output"}:
+    if found is None or not as_object(value).keys() <= {"input", "output"}:
         raise ScriptFault(f"{what} is dollars for a million tokens, such as {{input: 3, output: 15}}")
     return found
 

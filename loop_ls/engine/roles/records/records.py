@@ -48,7 +48,7 @@ class Records:
         """The project and the sprints of a run; empty where the records cannot be used."""
 
         def work(table: Table) -> JsonObject:
-            sprints = {row["id"]: row for row in table.find("sprints", loop_id=run_id)}
+            sprints = {str(row["id"]): row for row in table.find("sprints", loop_id=run_id)}
             return {"project": table.get("projects", project) if project else None, "sprints": sprints}
 
         try:

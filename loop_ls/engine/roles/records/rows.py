@@ -5,22 +5,21 @@ A view of what happened: the first iteration is there from the start, and every 
 
 from __future__ import annotations
 
-from typing import Any
-
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.roles.outcome import one_line, summary
 from loop_ls.engine.roles.records.ids import sprint_id
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
-Row = dict[str, Any]
+Row = JsonObject
 
 
 def is_role_loop(started: Row) -> bool:
-    return bool(started.get("format") == "role_loop" and (started.get("plan") or {}).get("stages"))
+    return bool(started.get("format") == "role_loop" and as_object(started.get("plan")).get("stages"))
 
 
 def role_rows(run_id: str, started: Row, rows: list[JsonObject]) -> list[JsonObject]:
     """The rows of one run, completed."""
-    stages = started["plan"]["stages"]
+    stages = listed(as_object(started["plan"])["stages"])
     return [_iteration(run_id, stages, row) for row in rows or [_first(run_id, started)]]
 
 
@@ -35,7 +34,7 @@ def _first(run_id: str, started: Row) -> Row:
         "depth": 0,
         "iteration_number": 1,
         "attempt": 1,
-        "max_iterations": (started.get("limits") or {}).get("maxIterations"),
+        "max_iterations": as_object(started.get("limits")).get("maxIterations"),
         "status": "running",
         "calls": 0,
         "tokens": {"input": 0, "output": 0},
@@ -45,12 +44,12 @@ def _first(run_id: str, started: Row) -> Row:
 
 
 def _iteration(run_id: str, planned: list[JsonObject], row: Row) -> JsonObject:
-    by_index = {stage.get("index", number): stage for number, stage in enumerate(row["stages"])}
-    stages = [_stage(row["id"], index, one, by_index.get(index)) for index, one in enumerate(planned)]
+    by_index = {stage.get("index", number): stage for number, stage in enumerate(listed(row["stages"]))}
+    stages = [_stage(str(row["id"]), index, one, by_index.get(index)) for index, one in enumerate(planned)]
     told = [stage for stage in stages if stage["status"] in ("completed", "failed")]
     return {
         **row,
-        "sprint_id": sprint_id(run_id, row["iteration_number"]),
+        "sprint_id": sprint_id(run_id, int_field(row, "iteration_number") or 0),
         "outcome_summary": "\n".join(_line(stage) for stage in told) or None,
         "stages": stages,
     }
@@ -60,7 +59,7 @@ def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> JsonO
     waiting: JsonObject = {"status": "pending", "started_at": None, "completed_at": None, "name": planned["label"]}
     stage = {**waiting, **(found or {})}
     error = stage.get("error")
-    told = f"FAILED: {error.get('message', '')}" if error else stage.get("output")
+    told = f"FAILED: {as_object(error).get('message', '')}" if error else stage.get("output")
     return {
         **stage,
         "id": stage.get("place") or f"{iteration}/{planned['label']}",
@@ -72,9 +71,9 @@ def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> JsonO
         "artifact_id": stage.get("artifact"),
         "model": stage.get("model"),
         "metadata": {},
-        "result_summary": None if told is None else summary(told),
+        "result_summary": None if told is None else summary(str(told)),
     }
 
 
 def _line(stage: Row) -> str:
-    return one_line(stage["role"], stage["status"], str(stage["result_summary"] or ""))
+    return one_line(text_field(stage, "role"), text_field(stage, "status"), text_field(stage, "result_summary"))

@@ -9,12 +9,13 @@ import logging
 from collections.abc import Callable
 from typing import Literal
 
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.roles.records.ids import sprint_id
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, text_field
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ def project_of(
 
 def _active(table: Table, session: str) -> Row | None:
     known = table.get("sessions", session)
-    project = table.get("projects", known["project_id"]) if known and known["project_id"] else None
+    project = table.get("projects", id_) if known and (id_ := text_field(known, "project_id")) else None
     return project if project is not None and project["status"] == "active" else None
 
 
@@ -72,8 +73,11 @@ def move(table: Table, sprint: str, to: str, note: str | None = None) -> JsonObj
     if to not in NEXT.get(status, frozenset()):
         able = ", ".join(sorted(NEXT.get(status, ()))) or "nothing else"
         raise ValueError(f"the sprint is {status}: it can become {able}, not {to}")
-    steps = [*(found["transitions"] or []), {"status": to, "at": table.now}]
-    changed = {"status": to, "transitions": steps, "updated_at": table.now}
+    changed: JsonObject = {
+        "status": to,
+        "transitions": [*listed(found["transitions"]), {"status": to, "at": table.now}],
+        "updated_at": table.now,
+    }
     table.change("sprints", sprint, **changed, **({} if note is None else {"note": note}))
     return table.get("sprints", sprint) or found
 
@@ -122,7 +126,7 @@ class Sprints:
         def work(table: Table) -> None:
             found = table.get("sprints", sprint_id(self._run_id, iteration))
             if found is not None and found["status"] in NEXT:
-                move(table, found["id"], "cancelled")
+                move(table, str(found["id"]), "cancelled")
 
         await self._quietly(work)
 

@@ -7,15 +7,15 @@ is and how it is reached belongs to the stores.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.roles.records.ids import derived
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, JsonObject
 
-Row = dict[str, Any]
+Row = JsonObject
 
 TABLES = {
     "sessions": ("parent", "hidden", "project_id"),
@@ -48,8 +48,15 @@ SQLITE = Dialect("?", "is", "rowid")
 POSTGRES = Dialect("%s", "is not distinct from", "number", "loop_ls.")
 
 
+class Rows(Protocol):
+    @property
+    def rowcount(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Sequence[object]]: ...
+
+
 class Connection(Protocol):
-    def execute(self, query: Any, values: Any = ..., /) -> Any: ...
+    def execute(self, query: str, values: Sequence[object] = ..., /) -> Rows: ...
 
 
 class Table:
@@ -64,7 +71,7 @@ class Table:
         self._made += 1
         return derived(self._seed, self._made)
 
-    def add(self, table: str, id_: str, **values: object) -> Row:
+    def add(self, table: str, id_: str, **values: Json) -> Row:
         """The record, made unless there is one with this id."""
         columns = ("id", "created_at", *values)
         marks = ", ".join([self._dialect.mark] * len(columns))
@@ -79,7 +86,7 @@ class Table:
     def get(self, table: str, id_: str) -> Row | None:
         return next(iter(self.find(table, id=id_)), None)
 
-    def find(self, table: str, **where: Any) -> list[Row]:
+    def find(self, table: str, **where: Json) -> list[Row]:
         """Records with these values, oldest first."""
         told = self._told(where, " and ", self._dialect.same)
         columns = ("id", "created_at", *TABLES[table])
@@ -87,15 +94,15 @@ class Table:
         rows = self._connection.execute(f"{query} order by {self._dialect.number}", tuple(where.values()))
         return [_row(columns, row) for row in rows]
 
-    def change(self, table: str, id_: str, **values: Any) -> None:
+    def change(self, table: str, id_: str, **values: Json) -> None:
         given = [_stored(name, value) for name, value in values.items()]
         query = f"update {self._dialect.prefix}{table} set {self._told(values, ', ', '=')}"
         self._connection.execute(f"{query} where id = {self._dialect.mark}", (*given, id_))
 
-    def remove(self, table: str, **where: Any) -> int:
+    def remove(self, table: str, **where: Json) -> int:
         told = self._told(where, " and ", self._dialect.same)
         query = f"delete from {self._dialect.prefix}{table} where {told}"
-        return int(self._connection.execute(query, tuple(where.values())).rowcount)
+        return self._connection.execute(query, tuple(where.values())).rowcount
 
     def _told(self, values: Mapping[str, Json], between: str, sign: str) -> str:
         return between.join(f"{name} {sign} {self._dialect.mark}" for name in values)
@@ -107,6 +114,6 @@ def _stored(name: str, value: object) -> object:
     return plain_text(value) if isinstance(value, str) else value
 
 
-def _row(columns: Sequence[str], values: Sequence[Any]) -> Row:
-    found = dict(zip(columns, values, strict=True))
-    return {name: json.loads(value) if name in JSON and value else value for name, value in found.items()}
+def _row(columns: Sequence[str], values: Sequence[object]) -> Row:
+    found = dict(zip(columns, cast("Sequence[Json]", values), strict=True))
+    return {name: json.loads(str(value)) if name in JSON and value else value for name, value in found.items()}

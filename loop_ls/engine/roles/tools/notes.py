@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.records.records import Records
@@ -32,7 +31,9 @@ class StageNotes:
     by: str
     workspace: str = ""
 
-    def tool(self, work: Callable[[Table, Arguments], str], name: str, told: str, **parameters: Any) -> RoleTool:
+    def tool(
+        self, work: Callable[[Table, Arguments], str], name: str, told: str, **parameters: str | tuple[str, ...]
+    ) -> RoleTool:
         async def run(given: Arguments) -> str:
             try:
                 return await self.records.do(lambda table: work(table, given))
@@ -113,7 +114,7 @@ def todo_tools(notes: StageNotes) -> list[RoleTool]:
         row, status = _one(table, "todos", notes, given), text(given, "status")
         if status not in TODO:
             raise Refusal(f"`status` is one of {', '.join(TODO)}.")
-        table.change("todos", row["id"], status=status, updated_at=table.now)
+        table.change("todos", str(row["id"]), status=status, updated_at=table.now)
         return f"todo {row['id']} is {status}"
 
     return [
@@ -171,7 +172,7 @@ def memory_tools(notes: StageNotes) -> list[RoleTool]:
     def search(table: Table, given: Mapping[str, Json]) -> str:
         words = text(given, "query").lower().split()
         known = table.find("memories", workspace=notes.workspace)
-        rows = [row for row in known if all(word in row["text"].lower() for word in words)]
+        rows = [row for row in known if all(word in str(row["text"]).lower() for word in words)]
         return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
 
     return [

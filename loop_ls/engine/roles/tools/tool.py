@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.engine.core.messages import ToolSpec
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
-Arguments = Mapping[str, Any]
+Arguments = Mapping[str, Json]
 #: Characters of one answer; more would push everything else out of a model's context.
 MOST = 50_000
 
@@ -38,8 +37,11 @@ def spec(name: str, description: str, **parameters: str | tuple[str, ...]) -> To
         told = {"enum": list(meaning)} if isinstance(meaning, tuple) else {"description": meaning}
         properties[key.removesuffix("_")] = {"type": "string", **told}
     required = [key for key in parameters if not key.endswith("_")]
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    return ToolSpec(name, description, schema)
+    return ToolSpec(
+        name,
+        description,
+        {"type": "object", "properties": properties, "required": required, "additionalProperties": False},
+    )
 
 
 def text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:
