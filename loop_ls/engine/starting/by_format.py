@@ -37,6 +37,9 @@ class ByFormat:
         if format_ != WORKFLOW and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
+        if format_ != WORKFLOW and request.check is not None:
+            told = f"Declared checks decide runs of workflows, and {request.path or request.target_name} is none."
+            raise Refused("bad_argument", told, "Run it without `--check`.")
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."
