@@ -157,7 +157,7 @@ class _Loop:
     async def _is_true(self) -> bool:
         """Whether the files of the cases and checks hold what they held at the start."""
         recorded = _evidence(self.plan)
-        return recorded is None or await asyncio.to_thread(_hold, Path(self.plan.root), recorded["files"])
+        return recorded is None or await asyncio.to_thread(_hold, Path(self.plan.root), recorded.get("files", {}))
 
     async def ended(self, outcome: Outcome) -> Outcome:
         """The output that counts, and the text that the settings ask for."""
@@ -286,7 +286,7 @@ def _evidence(plan: Plan) -> RecordedEvidence | None:
 def declared_checks(plan: Plan) -> DeclaredChecks | None:
     """The declared checks, as they were at the start; None: there are none."""
     recorded = _evidence(plan)
-    if recorded is None:
+    if recorded is None or "texts" not in recorded:
         return None
     texts = recorded["texts"]
     checks, cases = read_checks(texts["checks"]) if texts["checks"] else Checks(), read_cases(texts["cases"])

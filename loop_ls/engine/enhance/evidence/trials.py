@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal, Protocol, TypedDict, cast
+from typing import Literal, NotRequired, Protocol, TypedDict, cast
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
 from loop_ls.contract.facts.payload import Fact
@@ -96,8 +96,8 @@ class RecordedEvidence(TypedDict):
     """What a start records of cases and checks: the files by their SHA-256, and the texts of both kinds."""
 
     cases: list[RecordedCase]
-    texts: dict[str, str]
-    files: dict[str, str]
+    texts: NotRequired[dict[str, str]]
+    files: NotRequired[dict[str, str]]
 
 
 class RecordedCheck(TypedDict):
