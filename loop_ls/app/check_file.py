@@ -78,9 +78,13 @@ def estimate_file(root: Path, path: str, name: str | None) -> FileEstimate | Ref
 def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Document, frozenset[str]] | Refused:
     """The file in its project, with `text` in place of what the disk has, and the rules that cannot speak of it."""
     place = Path(os.path.abspath(root / path))  # noqa: PTH100 - a link stays what it is called
-    if not place.resolve().is_relative_to(root.resolve()):
+    try:
+        inside, there = place.resolve().is_relative_to(root.resolve()), place.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a link in a circle
+        return Refused("bad_argument", "This is no path of a file.", "Name a file below the workspace folder.")
+    if not inside:
         return Refused("bad_argument", f"{path} lies outside of the workspace.", "Name a file below its folder.")
-    if text is None and not place.is_file():
+    if text is None and not there:
         return Refused("not_found", f"There is no file {path}.", "Give its `text`, or write it first.")
     found = discover(root.as_posix(), named=(place.as_posix(),))
     document = load(place.as_posix()) if text is None else Document.open(uri_of(place), text)

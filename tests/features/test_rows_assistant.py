@@ -198,6 +198,14 @@ KNOBS = {
     "applyWhenHeadless": "false",
     "onGiveUp": "keep",
     "unknownPriceUsdPerCall": "0.05",
+    "minPassRate": "0.7",
+    "confidence": "0.9",
+    "confirmRuns": "1",
+    "minibatch": "3",
+    "acceptProbability": "0.8",
+    "holdoutRuns": "2",
+    "maxTrialsPerText": "30",
+    "maxTrials": "60",
 }
 FLOW = """\
 #- report.yaml

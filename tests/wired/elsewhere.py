@@ -17,6 +17,12 @@ _TOOLS = "tests/engine/tools"
 _ENGINE = "tests/engine"
 _CLI = "tests/cli"
 
+#: Settings of an enhance loop that count where cases lie beside its workflow.
+EVIDENCE = (
+    *("minPassRate", "confidence", "confirmRuns", "minibatch", "acceptProbability"),
+    *("holdoutRuns", "maxTrialsPerText", "maxTrials"),
+)
+
 KEYS: dict[str, str] = {
     # -- workflow
     **_under(f"{_TOOLS}/test_steps_with_tools.py", {
@@ -91,6 +97,11 @@ KEYS: dict[str, str] = {
             "test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent",
     }),
     # -- settings
+    **_under(f"{_ENGINE}/enhance/test_every_setting.py", {
+        f"settings: {place}.{setting}": "test_a_setting_changes_what_a_loop_does"
+        for place in ("enhance", "enhanced workflow")
+        for setting in EVIDENCE
+    }),
     **_under(f"{_CLI}/commands/test_check.py", {
         "settings: settings.rules": "test_settings_of_the_project_change_rules",
     }),

@@ -58,7 +58,9 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     (root / "draft.yaml").write_text(CALLEE)
     (root / "develop.yaml").write_text(DEVELOP)
     (root / "develop.answers.yaml").write_text(ANSWERS)
-    (root / "develop.cases.yaml").write_text(CASES)
+    (root / "tried.yaml").write_text(DEVELOP.replace("develop_it", "tried"))
+    (root / "tried.answers.yaml").write_text(ANSWERS)
+    (root / "tried.cases.yaml").write_text(CASES)
     (root / "keyless.yaml").write_text(DEVELOP.replace("develop_it", "keyless").replace("scripted", "openai"))
     (root / "away.yaml").write_text(AWAY)
     (root / ".loop-ls.yaml").write_text("providers:\n  away: {kind: openai, baseUrl: 'http://localhost:9/v1'}\n")
@@ -88,7 +90,7 @@ def finished(commands: Commands) -> str:
 _NEEDED = {
     "run": ("develop.yaml",),
     "enhance": ("develop.yaml",),
-    "test": ("develop.yaml",),
+    "test": ("tried.yaml",),
     "test-until": ("develop.yaml", "--loop", "develop", "--output", "x"),
     "runs diff": ("{run}", "1", "2"),
     "runs import": ("run.json",),
@@ -135,7 +137,10 @@ def test_the_engine_of_the_named_root_is_asked(commands: Commands, monkeypatch: 
     other = commands.root.parent / "other"
     with commands.nobody_there():
         for command in ASKING["--root"]:
-            words = [word if word != "develop.yaml" else str(commands.root / word) for word in words_of(command)]
+            words = [
+                str(commands.root / word) if word in ("develop.yaml", "tried.yaml") else word
+                for word in words_of(command)
+            ]
             said = commands(*words, "--root", str(commands.root), folder=other)
             if said.looked_in[:1] != (data_folder(commands.root),):
                 wrong[command] = said

@@ -152,6 +152,7 @@ def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place) -> N
         assert time.monotonic() < deadline
     watching.kill()
     watching.wait(LONG)
+    deadline = time.monotonic() + LONG
     while '"reason": "teardown"' not in alone.call("runs", "--json").stdout:
         assert time.monotonic() < deadline
 
