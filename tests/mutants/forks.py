@@ -53,7 +53,7 @@ class Forks:
         self._mutants = mutants
         self._counts = counts
         self._work = work
-        self._end = end
+        self.end = end
         self._items: dict[Path, list[pytest.Item]] = {}
         self._coverage: dict[Path, FileCoverage] = {}
         self._early: set[Function] = set()
@@ -169,9 +169,9 @@ class Forks:
             if done:
                 kill_all(child)  # what the tests left behind
                 return {0: "lived", 77: "unplaced"}.get(os.waitstatus_to_exitcode(status), "died")
-            if time.monotonic() > min(deadline, self._end):
+            if time.monotonic() > min(deadline, self.end):
                 kill_all(child)
-                if time.monotonic() > self._end:
+                if time.monotonic() > self.end:
                     raise TimeIsUp
                 return "late"
             time.sleep(0.01)
