@@ -78,7 +78,7 @@ class Runs:
         if not session.trusted:
             hint = "Trust the workspace, then run it again."
             return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
-        if not text_field(argument, "uri") or None:
+        if not text_field(argument, "uri"):
             return await self._start_named(argument)
         opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
         if opened is None:

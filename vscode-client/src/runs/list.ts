@@ -46,15 +46,13 @@ export class RunList implements vscode.Disposable {
   }
 
   async readMore(): Promise<void> {
-    this.limit = Math.min(MOST, this.limit * 5);
-    await this.read();
+    await this.readUpTo(Math.min(MOST, this.limit * 5));
   }
 
   /** All that the engine gives: for those who search. */
   async readAll(): Promise<void> {
-    if (!this.more) return;
-    this.limit = MOST;
-    await this.read();
+    await this.asking;
+    if (this.more) await this.readUpTo(MOST);
   }
 
   /** The runs of one file, the newest first: for a file that was opened. */
@@ -68,6 +66,13 @@ export class RunList implements vscode.Disposable {
     this.changed.dispose();
   }
 
+  /** What is under way asks for fewer: it ends first, and is not taken for the answer. */
+  private async readUpTo(limit: number): Promise<void> {
+    await this.asking;
+    this.limit = Math.max(this.limit, limit);
+    await this.read();
+  }
+
   private read(): Promise<void> {
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
@@ -76,10 +81,11 @@ export class RunList implements vscode.Disposable {
   private async ask(): Promise<void> {
     const before = new Set(this.runs.all().map((state) => state.runId));
     const ask = (argument: Record<string, unknown>) => this.server.ask("loopLs.runs", argument).catch(() => undefined);
-    const [newest, active] = await Promise.all([ask({ limit: this.limit }), ask({ status: "active", limit: MOST })]);
+    const limit = this.limit;
+    const [newest, active] = await Promise.all([ask({ limit }), ask({ status: "active", limit: MOST })]);
     if (!newest?.ok) return;
     const listed = statesOf(newest);
-    this.cut = listed.length >= this.limit;
+    this.cut = listed.length >= limit;
     for (const state of [...listed, ...statesOf(active)]) this.runs.take(state);
     if (!this.cut) this.forget(before, new Set(listed.map((state) => state.runId)));
     this.changed.fire();

@@ -91,6 +91,23 @@ test("what was deleted while nobody listened is forgotten when the engine is bac
   await vi.waitUntil(() => runs.all().length === 0);
 });
 
+test("whoever searches while a page is being read gets all runs, and none is forgotten", async () => {
+  const every = Array.from({ length: 300 }, (_, n) => run(`r${n}`, done));
+  const { runs, list, asked } = tree(undefined);
+  asked.ask.mockImplementation((async (_: string, argument: { limit: number; status?: string }) => {
+    await new Promise((soon) => setTimeout(soon, 5));
+    return { ok: true, runs: argument.status ? [] : every.slice(0, argument.limit) };
+  }) as never);
+  list.want();
+  await list.readMore();
+  expect(runs.all()).toHaveLength(300);
+  const other = tree(undefined);
+  other.asked.ask.mockImplementation(asked.ask.getMockImplementation() as never);
+  other.list.want();
+  await other.list.readAll();
+  expect(other.runs.all()).toHaveLength(300);
+});
+
 test("an engine that is gone is said first, with the way out", () => {
   const { runs, tree: shown } = tree({ ok: false });
   runs.take(run("a", { status: "interrupted" }));
