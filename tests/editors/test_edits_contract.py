@@ -33,4 +33,6 @@ def test_neovim_applies_edits_as_the_contract_says(tmp_path: Path) -> None:
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
     )
     assert told.exists(), done.stderr
-    assert json.loads(told.read_text()) == [case.after for case in CASES]
+    # A buffer without a file keeps the empty line that some versions put behind its last one.
+    found = [text.rstrip("\n") + "\n" for text in json.loads(told.read_text())]
+    assert found == [case.after for case in CASES]
