@@ -21,7 +21,7 @@ from loop_ls.engine.context.loop_variables import AfterIterate, DuringItem, join
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workspace_files import FILE
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Limits, TryResult, error_of
+from loop_ls.engine.core.loop_driver import Limits, TryResult, error_of, tried
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import pooled
 from loop_ls.engine.core.time_limit import OVER_TIME, within
@@ -147,7 +147,8 @@ class _Run:
             number, all_ = index + 1, len(self.items)
             kind, body = IterationStarted(iteration=number, max_iterations=all_, attempt=attempt).fact(turn)
             await recorder.record(turn.part("started"), [(kind, body | shown)])
-            known = await self.result(turn, values)
+            limit, what = self.limits.per_iteration, f"item {number} of `{self.loop.name}`"
+            known = await tried(self.called(turn, values), recorder, limit, what)
             fact: Iteration | IterationFailed
             if "output" in known:
                 fact = Iteration(iteration=number, max_iterations=all_, output=known["output"])
@@ -156,25 +157,6 @@ class _Run:
             kind, body = fact.fact(turn)
             await recorder.record(key, [(kind, body | shown)], answer=known)
         return known["output"] if "output" in known else Failure(**known["failure"])
-
-    async def result(self, turn: Place, values: DuringItem) -> TryResult:
-        recorder, limit = self.frame.recorder, self.limits.per_iteration
-        try:
-            if limit is None:
-                return {"output": await self.called(turn, values)}
-            return {"output": await within(recorder, recorder.active() + limit, self.called(turn, values))}
-        except Failure as failure:
-            if failure.code == OVER_TIME:
-                message = f"item {values.index + 1} of `{self.loop.name}` ran longer than {limit:g} s"
-                return {"failure": {"code": "timeout", "message": message}}
-            return {
-                "failure": {
-                    "code": failure.code,
-                    "message": failure.message,
-                    "hint": failure.hint,
-                    "place": failure.place,
-                }
-            }
 
     async def called(self, turn: Place, values: DuringItem) -> str:
         arguments = build_item_arguments(self.loop.arguments, values.item, self.scope.with_loop(values))

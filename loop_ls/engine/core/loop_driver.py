@@ -6,7 +6,7 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypedDict, cast
 
@@ -126,6 +126,18 @@ class TryResult(TypedDict, total=False):
     failure: FailureFields
 
 
+async def tried(work: Coroutine[object, object, str], recorder: Recorder, limit: float | None, what: str) -> TryResult:
+    """How one try of `what` ended: with its output or a `Failure`, after `limit` seconds at most."""
+    try:
+        return {"output": await (work if limit is None else within(recorder, recorder.active() + limit, work))}
+    except Failure as failure:
+        if failure.code == OVER_TIME:
+            return {"failure": {"code": "timeout", "message": f"{what} ran longer than {limit:g} s"}}
+        # How an inner loop ended is not how this one ends: its reason stays behind.
+        told: FailureFields = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        return {"failure": {**told, "place": failure.place}}
+
+
 async def drive(loop: LoopParts, recorder: Recorder) -> Outcome:
     """Run the loop to its end. Raises `Stopped` (from the recorder) when a person stops the run."""
     driver = _Driver(loop, recorder)
@@ -209,26 +221,11 @@ class _Driver:
         return None
 
     async def result(self, turn: Turn) -> TryResult:
-        limit = self.limits.per_iteration
+        what = f"iteration {turn.number} of `{self.loop.name}`"
         try:
-            if limit is None:
-                return {"output": await self.loop.body.run(turn)}
-            return {"output": await within(self.recorder, self.recorder.active() + limit, self.loop.body.run(turn))}
+            return await tried(self.loop.body.run(turn), self.recorder, self.limits.per_iteration, what)
         except ModelFailure as failure:
             return {"failure": {"code": failure.code, "message": failure.message, "hint": failure.hint}}
-        except Failure as failure:
-            if failure.code == OVER_TIME:
-                told = f"iteration {turn.number} of `{self.loop.name}` ran longer than {limit:g} s"
-                return {"failure": {"code": "timeout", "message": told}}
-            # How an inner loop ended is not how this one ends: its reason stays behind.
-            return {
-                "failure": {
-                    "code": failure.code,
-                    "message": failure.message,
-                    "hint": failure.hint,
-                    "place": failure.place,
-                }
-            }
 
     def fact_of(self, turn: Turn, result: TryResult) -> Iteration | IterationFailed:
         if "output" in result:
