@@ -65,14 +65,7 @@ def estimate_file(root: Path, path: str, name: str | None) -> FileEstimate | Ref
         near = nearest(name, [one.name for one in document.elements if one.name])
         hint = f"Did you mean `{near}`?" if near else ""
         return Refused("not_found", f"There is no step or loop `{name}` in {path}.", hint).answer()
-    found = estimate(workspace, document, element, prices(workspace, document), assistant)
-    usd = found.usd
-    return {
-        "ok": True,
-        "calls": {"min": found.calls.least, "max": found.calls.most},
-        "usd": None if usd is None else {"min": round(usd.least, 6), "max": round(usd.most, 6)},
-        "why": found.why,
-    }
+    return estimate(workspace, document, element, prices(workspace, document), assistant).answer()
 
 
 def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Document, frozenset[str]] | Refused:

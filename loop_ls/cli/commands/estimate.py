@@ -13,7 +13,6 @@ from loop_ls.features.estimate.answers import Estimate
 from loop_ls.features.estimate.estimate import estimate
 from loop_ls.formats.registry import ASSISTANT, runnable_formats
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
 
 HELP = "count the calls and dollars of a workflow or loop"
 
@@ -34,16 +33,10 @@ def run(args: argparse.Namespace) -> int:
     price = prices(opened.workspace, opened.document)
     found = estimate(opened.workspace, opened.document, element, price, assistant)
     if args.json:
-        print_json(as_json(found))
+        print_json(dict(found.answer()))
     else:
         write(as_text(args.loop or opened.document.name or args.what, found))
     return CLEAN
-
-
-def as_json(found: Estimate) -> JsonObject:
-    usd = None if found.usd is None else {"min": round(found.usd[0], 6), "max": round(found.usd[1], 6)}
-    calls = {"min": found.calls.least, "max": found.calls.most}
-    return {"ok": True, "calls": calls, "usd": usd, "why": found.why}
 
 
 def as_text(name: str, found: Estimate) -> str:

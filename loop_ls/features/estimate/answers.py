@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from loop_ls.formats.common.target import Target
 from loop_ls.index.calls import Calls
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import FileEstimate
 
 #: US dollars for a million tokens sent and answered; None where nobody knows.
 Price = tuple[float, float] | None
@@ -26,3 +29,13 @@ class Estimate:
     calls: Calls
     usd: Dollars | None
     why: str
+
+    def answer(self) -> FileEstimate:
+        """As every surface answers it."""
+        usd = self.usd
+        return {
+            "ok": True,
+            "calls": {"min": self.calls.least, "max": self.calls.most},
+            "usd": None if usd is None else {"min": round(usd.least, 6), "max": round(usd.most, 6)},
+            "why": self.why,
+        }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from loop_ls.contract.run_view.parts import part
 from loop_ls.features.estimate.estimate import estimate as estimated
@@ -41,8 +41,7 @@ async def estimate(context: Context, argument: JsonObject) -> JsonObject:
         return problem
     name = text_field(part(argument, "target"), "name") or None
     found = estimated(opened.workspace, opened.document, element, assistant=name)
-    usd = None if found.usd is None else {"min": found.usd.least, "max": found.usd.most}
-    return {"ok": True, "calls": {"min": found.calls.least, "max": found.calls.most}, "usd": usd, "why": found.why}
+    return cast("JsonObject", found.answer())
 
 
 async def preview(context: Context, argument: JsonObject) -> JsonObject:
