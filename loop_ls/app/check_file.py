@@ -18,9 +18,8 @@ from loop_ls.formats.registry import ASSISTANT, can_run
 from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
-from loop_ls.index.nearby_lookup import with_called
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
+from loop_ls.rules.engine.checker import Checker, checkable
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.fixes.apply import applied, chosen_fix
 
@@ -32,13 +31,13 @@ def check_file(root: Path, path: str, text: str | None) -> CheckedFile | Refusal
     opened = _opened(root, path, text)
     if isinstance(opened, Refused):
         return opened.answer()
-    workspace, document, silent = opened
+    workspace, document, untold = opened
     found = [
         one
         for checked, findings in Checker().check_all(workspace, {document.uri})
         if checked.uri == document.uri
         for one in findings
-        if one.rule not in silent
+        if one.rule not in untold
     ]
     return {
         "ok": True,
@@ -85,18 +84,11 @@ def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Documen
         return Refused("bad_argument", f"{path} cannot be read.")
     if document.format is None:
         return Refused("bad_argument", f"{path} is no loop file: no format is recognized in it.", FORMATS)
-    workspace = found.workspace.with_document(document)
-    silent: frozenset[str] = frozenset()
-    if found.capped or found.ignored:
-        workspace, complete = with_called(workspace, (document,))
-        if not complete:
-            silent = NEEDS_ALL_FILES
-        elif found.capped:
-            silent = NEEDS_ALL_FILES - {"WF601"}
-    return workspace.project(document.path), document, silent
+    workspace, untold = checkable(found, found.workspace.with_document(document), (document,))
+    return workspace.project(document.path), document, untold
 
 
-FORMATS = "`loop-ls schema --list` names the formats; a workflow has `version: workflow/v2.0` at its top."
+FORMATS = "`loop-ls schema --help` names the formats; a workflow has `$schema: workflow/v2.0` at its top."
 
 
 def _told(document: Document, finding: Finding) -> CheckFinding:

@@ -13,10 +13,9 @@ from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.disk.projects import project_folder
 from loop_ls.index.disk.uris import path_of
 from loop_ls.index.document import Document
-from loop_ls.index.nearby_lookup import with_called
 from loop_ls.index.workspace import Workspace
 from loop_ls.report.checked import Checked, CheckedFile
-from loop_ls.rules.engine.checker import NEEDS_ALL_FILES, Checker
+from loop_ls.rules.engine.checker import Checker, checkable
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.registry import all_rules
 from loop_ls.rules.engine.rule_selection import PROFILES
@@ -133,12 +132,8 @@ def open_files(chosen: Chosen) -> Opened:
     documents = tuple(
         sorted((one for one in workspace.documents.values() if chosen.holds(one.path)), key=lambda one: one.path)
     )
-    if not found.capped and not found.ignored:
-        return Opened(workspace, documents)
-    workspace, complete = with_called(workspace, documents)
-    if not complete:
-        return Opened(workspace, documents, NEEDS_ALL_FILES)
-    return Opened(workspace, documents, NEEDS_ALL_FILES - {"WF601"} if found.capped else frozenset())
+    workspace, untold = checkable(found, workspace, documents)
+    return Opened(workspace, documents, untold)
 
 
 def check(chosen: Chosen) -> Checked:

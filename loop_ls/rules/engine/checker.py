@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from loop_ls.formats import registry
 from loop_ls.formats.registry import LOOKALIKE
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
+from loop_ls.index.disk.discovery import Found
 from loop_ls.index.document import Document
+from loop_ls.index.nearby_lookup import with_called
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.document_state import Session
 from loop_ls.rules.engine.finding import Finding, Severity
@@ -32,6 +34,24 @@ if TYPE_CHECKING:
 NEEDS_ALL_FILES = frozenset({"WF501", "WF502", "WF506", "WF601", "unused-ignore"})
 #: Errors that say nothing about whether a called workflow can run (WF609).
 _NOT_ITS_OWN = frozenset({"WF604", "WF605", "WF609"})
+
+
+class Checkable(NamedTuple):
+    """A workspace, and the rules that cannot speak of documents in it."""
+
+    workspace: Workspace
+    untold: frozenset[str] = frozenset()
+
+
+def checkable(found: Found, workspace: Workspace, documents: Iterable[Document]) -> Checkable:
+    """`workspace` is that of `found` with the documents that are to be checked. Where not every file was read, what
+    these call is looked up."""
+    if not found.capped and not found.ignored:
+        return Checkable(workspace)
+    workspace, complete = with_called(workspace, documents)
+    if not complete:
+        return Checkable(workspace, NEEDS_ALL_FILES)
+    return Checkable(workspace, NEEDS_ALL_FILES - {"WF601"} if found.capped else frozenset())
 
 
 class Checker:
