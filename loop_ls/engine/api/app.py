@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.engine.api.answers import BadRequest, refusal
-from loop_ls.engine.api.file_checks import FileChecks
+from loop_ls.engine.api.file_checks import NO_FILE_CHECKS, FileChecks
 from loop_ls.engine.api.guard import SOCKETS, Guard
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
@@ -49,7 +49,7 @@ def application(
     *,
     tokens: Tokens | None = None,
     catalogue: Catalogue = nothing,
-    file_checks: FileChecks | None = None,
+    file_checks: FileChecks = NO_FILE_CHECKS,
     numbers: Callable[[], str] = str,
     assistants: AssistantService | None = None,
     sockets: ASGIApp | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
+from loop_ls.engine.core.errors import Refused
 
 
 class FileChecks(Protocol):
@@ -13,3 +14,19 @@ class FileChecks(Protocol):
     async def check(self, path: str, text: str | None) -> CheckedFile | Refusal: ...
 
     async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal: ...
+
+
+class NoFileChecks:
+    """For an engine that was built without a checker."""
+
+    async def check(self, path: str, text: str | None) -> Refusal:
+        return self._refusal()
+
+    async def estimate(self, path: str, name: str | None) -> Refusal:
+        return self._refusal()
+
+    def _refusal(self) -> Refusal:
+        return Refused("provider_unavailable", "This engine checks no files.").answer()
+
+
+NO_FILE_CHECKS = NoFileChecks()

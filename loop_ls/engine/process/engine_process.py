@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
-from loop_ls.engine.api.file_checks import FileChecks
+from loop_ls.engine.api.file_checks import NO_FILE_CHECKS, FileChecks
 from loop_ls.engine.api.mcp.server import McpEndpoint
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.server import Listening, listen
@@ -54,7 +54,7 @@ class Options:
     grace: float | None = 60.0
     shutdown_grace: float = SHUTDOWN_GRACE
     catalogue: Catalogue = nothing
-    file_checks: FileChecks | None = None
+    file_checks: FileChecks = NO_FILE_CHECKS
 
 
 async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Providers], Engine]) -> None:

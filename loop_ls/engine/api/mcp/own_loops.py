@@ -19,7 +19,7 @@ from loop_ls.contract.answers import (
 from loop_ls.contract.endings import POSSIBLE
 from loop_ls.engine.api.mcp.agent_tools import ToolHistory
 from loop_ls.engine.api.route import person_of
-from loop_ls.engine.api.routes.authoring_routes import checked, estimated
+from loop_ls.engine.api.routes.authoring_routes import file_checks_of
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.projections.history import iterations
@@ -75,12 +75,12 @@ class OwnLoops:
     async def check(self, path: str, text: str | None) -> CheckedFile | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Checking a file needs the role `editor`.")
-        return await checked(self._request, path, text)
+        return await file_checks_of(self._request).check(path, text)
 
     async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Estimating a file needs the role `editor`.")
-        return await estimated(self._request, path, name)
+        return await file_checks_of(self._request).estimate(path, name)
 
 
 def _forbidden(message: str) -> Refusal:
