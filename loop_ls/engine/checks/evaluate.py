@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from loop_ls.contract.amounts import money
 from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
 from loop_ls.engine.checks.recorded_result import Looked, RecordedResult, looked_at, with_variables
 from loop_ls.engine.checks.text_checks import judge_text, turned_around
@@ -68,6 +69,6 @@ def _of_run(check: Check, recorded: RecordedResult) -> Outcome:
     elif recorded.usd is None:
         return undecided(check, "the price of a call is unknown, so nobody knows what the run cost")
     else:
-        told = f"the run cost ${recorded.usd:.4f}; at most ${limit:g} pass"
+        told = f"the run cost {money(recorded.usd)}; at most ${limit:g} pass"
         found = passed(check, told) if recorded.usd <= limit else failed(check, told)
     return turned_around(found) if check.negated else found

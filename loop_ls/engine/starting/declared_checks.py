@@ -29,7 +29,7 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
     """`asked` is the `check` of the start: None where nothing is to be judged. Raises `Refused`."""
     if asked is None:
         return DeclaredAtStart()
-    checks, cases = _first(snapshot, checks_paths(path)), _first(snapshot, cases_paths(path))
+    checks, cases = snapshot.first(checks_paths(path)), snapshot.first(cases_paths(path))
     case = asked.get("case")
     if case is not None and not isinstance(case, str):
         raise Refused("bad_argument", "`check.case` is the name of a test case.")
@@ -46,10 +46,6 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
     return DeclaredAtStart(texts, {"check": found.wire()})
-
-
-def _first(snapshot: Snapshot, paths: Iterable[str]) -> str:
-    return next((path for path in paths if snapshot.text(path) is not None), "")
 
 
 def _require_places(checks: Iterable[Check], workflow: Workflow, path: str) -> None:

@@ -128,7 +128,7 @@ def _with_case(request: StartRequest, evidence: RecordedEvidence | None) -> Star
     if evidence is None or request.input is not None or request.parameters:
         return request
     first = evidence["cases"][0]
-    return replace(request, input=first["input"], parameters=cast("dict[str, str]", first["parameters"]))
+    return replace(request, input=first["input"], parameters=first["parameters"])
 
 
 def _takes_edits(request: StartRequest, settings: Knobs) -> bool:

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from loop_ls.engine.context.workspace_files import FILE, ProjectFiles
+from loop_ls.contract.amounts import count, money
+from loop_ls.engine.checks.case_input import case_input
+from loop_ls.engine.checks.declared import unusable
+from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.enhance.evidence.declared import NOT_IN_TRIALS
@@ -18,18 +21,16 @@ from loop_ls.formats.checks.model import Case, Checks, checks_of, held_out
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.formats.workflow.refusals import Refusal
-from loop_ls.text.json_value import Json
 
 T = TypeVar("T")
 
 
 def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
     """What the start records of the cases beside a workflow; None: there are none. Raises `Refused`."""
-    listed = _first(snapshot, cases_paths(path))
-    if listed is None:
+    cases_path, checks_path = snapshot.first(cases_paths(path)), snapshot.first(checks_paths(path))
+    if not cases_path:
         return None
-    cases_path, cases_text = listed
-    checks_path, checks_text = _first(snapshot, checks_paths(path)) or ("", "")
+    cases_text, checks_text = (snapshot.text(one) or "" if one else "" for one in (cases_path, checks_path))
     cases = tuple(one for one in _read(cases_path, read_cases(cases_text)) if not one.skip)
     checks = _read(checks_path, read_checks(checks_text)) if checks_text else Checks()
     held = held_out(cases)
@@ -54,23 +55,19 @@ def told_before(evidence: RecordedEvidence, knobs: Knobs) -> list[str]:
     held = sum(one["held"] for one in cases)
     seen = len(cases) - held
     told = (
-        f"Up to {knobs.max_trials} real runs on {seen} case{'s' if seen != 1 else ''} and {held} held out, "
-        f"for at most ${knobs.budget_cap_usd:.2f}."
+        f"Up to {knobs.max_trials} real runs on {count(seen, 'case')} and {held} held out, "
+        f"for at most {money(knobs.budget_cap_usd)}."
     )
     plans = max(0, knobs.max_trials - seen) // (min(knobs.minibatch, seen) + seen)
     if plans < knobs.max_rounds - 1:
-        told += f" `maxTrials` pays for about {plans} plan{'s' if plans != 1 else ''}."
+        told += f" `maxTrials` pays for about {count(plans, 'plan')}."
     return [told]
-
-
-def _first(snapshot: Snapshot, paths: Iterable[str]) -> tuple[str, str] | None:
-    found = ((path, snapshot.text(path)) for path in paths)
-    return next(((path, text) for path, text in found if text is not None), None)
 
 
 def _read(path: str, found: T | list[Refusal]) -> T:
     if isinstance(found, list):
-        raise Refused("file_has_errors", f"{path}: {found[0].message}", "Mend it, then start the loop again.")
+        failure = unusable(path, found)
+        raise Refused("file_has_errors", f"{failure.message}.", failure.hint)
     return found
 
 
@@ -86,15 +83,8 @@ def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:
 def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCase:
     """A case with its texts: files are read once, so each trial has the same."""
     folder = path.rpartition("/")[0]
-
-    def value(given: Json) -> Json:
-        if not isinstance(given, str) or not given.startswith(FILE):
-            return given
-        try:
-            return files.read(given, folder, "case file")
-        except Failure as failure:
-            raise Refused("file_has_errors", f"The case `{case.name}`: {failure.message}.", failure.hint) from None
-
-    values = {name: value(given) for name, given in case.variables.items()}
-    given = values.pop("input", None)
-    return {"name": case.name, "input": None if given is None else str(given), "parameters": values, "held": held}
+    try:
+        given = case_input(case, lambda written: files.read(written, folder, "case file"))
+    except Failure as failure:
+        raise Refused("file_has_errors", f"The case `{case.name}`: {failure.message}.", failure.hint) from None
+    return {"name": case.name, "input": given.input, "parameters": given.parameters, "held": held}

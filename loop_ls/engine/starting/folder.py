@@ -6,7 +6,7 @@ thousands of files must not read them all. Unsaved texts of an editor lie over t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,10 @@ class Snapshot:
     overlay: Mapping[str, str]
     _texts: dict[str, str] = field(default_factory=dict)
     _documents: dict[str, Document] = field(default_factory=dict)
+
+    def first(self, paths: Iterable[str]) -> str:
+        """The first of these files that there is; empty where there is none."""
+        return next((path for path in paths if self.text(path) is not None), "")
 
     def text(self, path: str) -> str | None:
         """The text of a file as it will be run; None where there is none."""

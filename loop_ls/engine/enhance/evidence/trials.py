@@ -25,7 +25,7 @@ from loop_ls.engine.enhance.rounds import BudgetedModels, EnhanceMemory, RoundBu
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import JsonObject
 
 #: How often a void trial is made again.
 AGAIN = 2
@@ -37,7 +37,7 @@ class TrialCase:
 
     name: str
     input: str | None = None
-    parameters: Mapping[str, Json] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     held: bool = False
 
 
@@ -88,7 +88,7 @@ class RecordedCase(TypedDict):
 
     name: str
     input: str | None
-    parameters: dict[str, Json]
+    parameters: dict[str, str]
     held: bool
 
 
@@ -170,7 +170,7 @@ class Trials:
         ledger = Ledger.of(await self.facts(), self.knobs)
         before = ledger.rounds
         texts = {**self.plan.texts, self.plan.path: text}
-        plan = replace(self.plan, texts=texts, input=case.input, parameters=cast("dict[str, str]", case.parameters))
+        plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
         outcome, ended = Outcome("budget"), ledger.exhausted
         if not ended:
             try:
