@@ -11,11 +11,8 @@ from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete.items.known_models import known_models
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Request
-from loop_ls.formats.common.providers import PROVIDERS, KnownProvider
+from loop_ls.formats.common.providers import PROVIDERS, SERVERS, SKILLS, KnownProvider
 from loop_ls.formats.settings.model import Settings
-
-_SERVERS = ("filesystem", "brave-search", "sqlite", "pgvector", "bash", "search")
-_SKILLS = ("docx", "pdf", "pptx", "xlsx", "python-context-builder")
 
 
 def providers(request: Request) -> Iterator[Item]:
@@ -44,14 +41,14 @@ def models(request: Request) -> Iterator[Item]:
 
 def servers(request: Request) -> Iterator[Item]:
     configured = request.options.servers
-    for place, name in enumerate(dict.fromkeys([*configured, "skills", *_SERVERS])):
+    for place, name in enumerate(dict.fromkeys([*configured, "skills", *SERVERS])):
         if name not in request.spot.items:
             detail = "configured" if name in configured else "built-in skills" if name == "skills" else ""
             yield _item(request, name, ItemKind.VALUE, detail, place)
 
 
 def skills(request: Request) -> Iterator[Item]:
-    for place, name in enumerate(_SKILLS):
+    for place, name in enumerate(SKILLS):
         if name not in request.spot.items:
             yield _item(request, name, ItemKind.VALUE, "", place)
 
