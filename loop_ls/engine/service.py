@@ -116,6 +116,7 @@ class Engine:
         self._workers = workers
         self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
+        self.admitted: list[Callable[[RunStarted], None]] = []  # who waits for new runs, before any of their calls
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.views = KeptViews(self.events)
         self.member: ClusterMember | None = None
@@ -312,6 +313,8 @@ class Engine:
         self._runs.live[run_id] = run
         done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts, queued=not run.mine)
         done.add_done_callback(lambda told: self._started(run, told))
+        for hear in self.admitted:
+            hear(started)
         await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         return run_id
 

@@ -1,7 +1,8 @@
 """Who is there: listeners and requests. When nobody is, attended runs end and the engine leaves.
 
 A run that was started to be watched ends when its watchers are gone for the grace time, so that a
-closed window costs no money over night (UP-59). Detached runs go on; while one does, the engine stays.
+closed window costs no money over night (UP-59). A request is no watcher: what polls numbers or lists
+keeps the engine, and no run. Detached runs go on; while one does, the engine stays.
 """
 
 from __future__ import annotations
@@ -30,12 +31,19 @@ class Presence:
         self._grace, self._idle = grace, idle
         self.listeners = 0
         self._seen = self._now()
-        self._somebody_came = False
+        #: Since when attended runs wait for a listener; None: there is one, or no run waits for any.
+        self._unattended: float | None = None
         self._changed = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
 
     def touch(self) -> None:
         self._seen = self._now()
+
+    def expect(self) -> None:
+        """A run goes on that somebody is to watch: its listener has the grace time to come, too."""
+        if not self.listeners and self._unattended is None:
+            self._unattended = self._now()
+            self._changed.set()
 
     @staticmethod
     def _now() -> float:
@@ -44,13 +52,15 @@ class Presence:
     @contextmanager
     def listening(self) -> Iterator[None]:
         self.listeners += 1
-        self._somebody_came = True
+        self._unattended = None
         self._changed.set()
         try:
             yield
         finally:
             self.listeners -= 1
             self.touch()
+            if not self.listeners:
+                self._unattended = self._now()
             self._changed.set()
 
     def start(self) -> None:
@@ -62,27 +72,27 @@ class Presence:
             await asyncio.gather(self._watch, return_exceptions=True)
 
     async def _keep_watch(self) -> None:
-        torn = False
         while True:
             self._changed.clear()
             if self.listeners:
-                torn = False
                 await self._changed.wait()
                 continue
-            alone = self._now() - self._seen
-            if self._grace is not None and self._somebody_came and not torn and alone >= self._grace:
-                torn = True
-                await self._teardown()
-            if self._idle is not None and alone >= self._idle and not await self._busy():
+            if self._grace is not None and self._unattended is not None:
+                if self._now() - self._unattended >= self._grace:
+                    self._unattended = None
+                    await self._teardown()
+            if self._idle is not None and self._now() - self._seen >= self._idle and not await self._busy():
                 self._leave()
                 return
-            await self._pause(alone, torn)
+            await self._pause()
 
-    async def _pause(self, alone: float, torn: bool) -> None:
+    async def _pause(self) -> None:
         """Until somebody comes, or the next moment at which there may be something to do."""
-        due = [self._grace - alone] if self._grace is not None and self._somebody_came and not torn else []
+        now, due = self._now(), list[float]()
+        if self._grace is not None and self._unattended is not None:
+            due.append(self._unattended + self._grace - now)
         if self._idle is not None:
-            due.append(max(self._idle - alone, min(self._idle, 2.0)))
+            due.append(max(self._seen + self._idle - now, min(self._idle, 2.0)))
         try:
             async with asyncio.timeout(max(min(due), 0.01) if due else None):
                 await self._changed.wait()

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
 from loop_ls.engine.api.file_checks import NO_FILE_CHECKS, FileChecks
 from loop_ls.engine.api.mcp.server import McpEndpoint
@@ -80,6 +81,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     assistants = AssistantService(engine, None if engine.home is None else Assistants(engine.home))
     sockets = sockets_of(assistants, presence, options.grace)
     mcp = McpEndpoint()
+    engine.admitted.append(partial(_expect_watcher, presence))
     await engine.open()
     numbers, spans = Numbers(), spans_of(os.environ)
     engine.journal.listeners += [numbers.hear, run_log.hear]
@@ -152,11 +154,20 @@ async def _warm(providers: Providers, engine: Engine) -> None:
     await providers.warm()
 
 
+def _expect_watcher(presence: Presence, started: RunStarted) -> None:
+    if _is_attended(started.origin, started.detach):
+        presence.expect()
+
+
+def _is_attended(origin: object, detach: object) -> bool:
+    return origin in WATCHERS and not detach
+
+
 def _presence(engine: Engine, options: Options, leave: Callable[[], None]) -> Presence:
     async def attended() -> list[str]:
         answer = await engine.runs("active", limit=1000)
         states = answer["runs"] if answer["ok"] else []
-        return [s["runId"] for s in states if s.get("origin") in WATCHERS and not s.get("detach")]
+        return [s["runId"] for s in states if _is_attended(s.get("origin"), s.get("detach"))]
 
     async def teardown() -> None:
         for run_id in await attended():

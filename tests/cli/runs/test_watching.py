@@ -142,13 +142,20 @@ def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> N
     assert alone.engine_pid() != pid
 
 
-def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place) -> None:
-    alone.write("develop.answers.yaml", drafts(0, 60))
+@pytest.mark.parametrize("seen", ["develop 1/5", None], ids=["listening", "before it listens"])
+def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place, seen: str | None) -> None:
+    """Nor do commands that ask for the list again and again, more often than the grace time is long."""
+    alone.write("develop.answers.yaml", drafts(0, 300))
     started = alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="300")
     assert started.returncode == 0, started.stderr
     watching = alone.popen("run", "develop.yaml", "--input", "ships")
-    assert watching.stderr
-    assert any(line.startswith("develop 1/5") for line in watching.stderr), "it follows its run"
+    if seen is None:
+        deadline = time.monotonic() + LONG
+        while "develop_it" not in alone.call("runs").stdout:
+            assert time.monotonic() < deadline
+    else:
+        assert watching.stderr
+        assert any(line.startswith(seen) for line in watching.stderr), "it follows its run"
     watching.kill()
     watching.wait(LONG)
     deadline = time.monotonic() + LONG

@@ -83,6 +83,51 @@ async def test_where_nobody_ever_listened_nothing_is_torn_down() -> None:
     assert engine.torn == []
 
 
+async def test_UP_59_whoever_starts_a_run_and_never_listens_is_gone_too() -> None:
+    engine = Engine(working=True)
+    async with watched(engine) as presence:
+        await asyncio.sleep(100)
+        presence.expect()
+        await asyncio.sleep(30)
+        presence.expect()  # a second run gives the first one no more time
+        await asyncio.sleep(500)
+    assert engine.torn == [160.0]
+
+
+async def test_UP_59_whoever_starts_a_run_may_come_within_the_grace_time() -> None:
+    engine = Engine(working=True)
+    async with watched(engine) as presence:
+        presence.expect()
+        await asyncio.sleep(59)
+        with presence.listening():
+            presence.expect()
+            await asyncio.sleep(500)
+            assert engine.torn == []
+        await asyncio.sleep(500)
+    assert engine.torn == [619.0]
+
+
+async def test_UP_59_what_polls_lists_and_numbers_watches_no_run() -> None:
+    engine = Engine(working=True)
+    async with watched(engine) as presence:
+        with presence.listening():
+            await asyncio.sleep(10)
+        for _ in range(100):
+            await asyncio.sleep(5)
+            presence.touch()
+    assert engine.torn == [70.0]
+
+
+async def test_each_time_that_all_have_left_is_one_of_its_own() -> None:
+    engine = Engine(working=True)
+    async with watched(engine) as presence:
+        for _ in range(2):
+            with presence.listening():
+                await asyncio.sleep(10)
+            await asyncio.sleep(90)
+    assert engine.torn == [70.0, 170.0]
+
+
 async def test_teardown_can_be_switched_off() -> None:
     engine = Engine(working=True)
     async with watched(engine, grace=None) as presence:
