@@ -77,14 +77,18 @@ class Presence:
             if self.listeners:
                 await self._changed.wait()
                 continue
-            if self._grace is not None and self._unattended is not None:
-                if self._now() - self._unattended >= self._grace:
-                    self._unattended = None
-                    await self._teardown()
+            if self._grace_is_over():
+                self._unattended = None
+                await self._teardown()
             if self._idle is not None and self._now() - self._seen >= self._idle and not await self._busy():
                 self._leave()
                 return
             await self._pause()
+
+    def _grace_is_over(self) -> bool:
+        if self._grace is None or self._unattended is None:
+            return False
+        return self._now() - self._unattended >= self._grace
 
     async def _pause(self) -> None:
         """Until somebody comes, or the next moment at which there may be something to do."""
