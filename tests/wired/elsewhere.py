@@ -34,14 +34,14 @@ KEYS: dict[str, str] = {
     **_under(f"{_TOOLS}/test_rag.py", {
         "workflow: step.rag, workflow: rag.query, workflow: rag.top_k, workflow: rag.fusion":
             "test_WB_025_results_number_and_method_can_be_read_by_name",
-        "workflow: rag.server": "test_what_cannot_be_searched_is_named",
+        "workflow: rag.server": "test_WB_160_what_cannot_be_searched_is_named",
         "workflow: rag.strategies, settings: store.tool, settings: store.provider, settings: store.model, "
         "settings: store.server, settings: store.strategies, settings: store.textColumns, settings: rag.stores, "
         "settings: strategy.weight, settings: strategy.threshold":
-            "test_a_store_says_which_tool_which_columns_and_who_makes_the_vector",
-        "workflow: rag.output_format": "test_other_formats_are_compact_json_and_text",
+            "test_WB_160_a_store_says_which_tool_which_columns_and_who_makes_the_vector",
+        "workflow: rag.output_format": "test_WB_160_other_formats_are_compact_json_and_text",
         "workflow: rag.expand_query, settings: rag.synonyms, settings: rag.acronyms":
-            "test_a_query_is_expanded_by_the_word_lists_of_the_project",
+            "test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project",
         "settings: settings.rag, settings: settings.servers, settings: rag.server, settings: rag.topK":
             "test_WB_122_without_a_server_the_configured_default_is_searched",
     }),
@@ -75,22 +75,22 @@ KEYS: dict[str, str] = {
             "test_AB_098_the_agent_gets_them_as_one_word",
         "assistant: assistant.purpose, "
         "assistant: assistant file.purpose":
-            "test_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose",
+            "test_AB_160_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose",
     }),
     **_under(f"{_ENGINE}/assistants/test_people.py", {
         "assistant: assistant.approvalTimeoutSeconds, "
         "assistant: assistant file.approvalTimeoutSeconds":
-            "test_an_approval_may_have_a_limit",
+            "test_AB_163_an_approval_may_have_a_limit",
     }),
     **_under(f"{_ENGINE}/assistants/test_http.py", {
         "settings: settings.assistants, settings: assistants.revise":
-            "test_a_revision_goes_on_where_the_project_allows_it",
+            "test_AB_067_a_revision_goes_on_where_the_project_allows_it",
     }),
     # -- role loops
     **_under(f"{_ENGINE}/roles/test_termination.py", {
         "role loop: tool.tool, role loop: tool.arguments, role loop: tool.operator, role loop: tool.threshold, "
-        "role loop: tool.max_iterations": "test_a_tool_that_measures_ends_the_loop",
-        "role loop: termination condition.hard": "test_a_hard_deadline_starts_no_further_stage",
+        "role loop: tool.max_iterations": "test_RB_141_a_tool_that_measures_ends_the_loop",
+        "role loop: termination condition.hard": "test_RB_060_a_hard_deadline_starts_no_further_stage",
     }),
     **_under(f"{_ENGINE}/roles/test_records.py", {
         "role loop: role stage.requires_artifact_from":
@@ -98,7 +98,7 @@ KEYS: dict[str, str] = {
     }),
     # -- settings
     **_under(f"{_ENGINE}/enhance/test_every_setting.py", {
-        f"settings: {place}.{setting}": "test_a_setting_changes_what_a_loop_does"
+        f"settings: {place}.{setting}": "test_EB_128_a_setting_changes_what_a_loop_does"
         for place in ("enhance", "enhanced workflow")
         for setting in EVIDENCE
     }),
@@ -137,7 +137,7 @@ KEYS: dict[str, str] = {
     }),
     **_under(f"{_ENGINE}/assistants/test_starting.py", {
         "settings: provider settings.speaks, settings: provider settings.cli, settings: provider settings.kind":
-            "test_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_what_it_has_cost",
+            "test_AB_097_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_what_it_has_cost",
     }),
     **_under(f"{_CLI}/commands/test_one_file.py", {
         "settings: provider settings.script, settings: provider settings.price, settings: price.input, "
@@ -158,7 +158,7 @@ KEYS: dict[str, str] = {
         "settings: enhance.pauseBetweenRounds, settings: enhanced workflow.pauseBetweenRounds":
             "test_EB_075_a_proposal_waits_for_a_person",
         "settings: enhance.pauseTimeoutSeconds, settings: enhanced workflow.pauseTimeoutSeconds":
-            "test_a_pause_does_not_last_for_ever_where_somebody_says_so",
+            "test_EB_075_a_pause_does_not_last_for_ever_where_somebody_says_so",
         "settings: enhance.onGiveUp, settings: enhanced workflow.onGiveUp": "test_EB_086_the_first_text_comes_back",
     }),
     **_under(f"{_ENGINE}/enhance/test_applying.py", {
@@ -216,7 +216,7 @@ OPTIONS: dict[str, str] = {
     }),
     **_under(f"{_ENGINE}/roles/test_hands.py", {
         "mcp --readonly-shell, mcp --root":
-            "test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own",
+            "test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own",
     }),
 }  # fmt: skip
 
@@ -231,7 +231,7 @@ REFUSALS: dict[str, str] = {
         "not_trusted": "test_nothing_is_run_in_a_workspace_that_is_not_trusted",
     }),
     **_under(f"{_ENGINE}/assistants/test_control.py", {
-        "already_running": "test_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room",
+        "already_running": "test_AB_105_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room",
     }),
     **_under(f"{_CLI}/test_curl.py", {
         "not_found, bad_argument, forbidden": "test_every_refusal_of_the_table_of_loops",
@@ -245,6 +245,6 @@ REFUSALS: dict[str, str] = {
             "test_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409",
     }),
     **_under(f"{_ENGINE}/roles/test_hands.py", {
-        "provider_unavailable": "test_a_provider_without_its_key_is_said_at_the_start",
+        "provider_unavailable": "test_RB_135_a_provider_without_its_key_is_said_at_the_start",
     }),
 }  # fmt: skip

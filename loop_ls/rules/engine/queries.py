@@ -48,15 +48,14 @@ class World:
 
 class Known(NamedTuple):
     """What a name means. `owner` is the step or loop that gives it its value: its own name, or that
-    of the loop whose outputs are accumulated. `times`: how often the name is defined. `order`: its
-    `execution_order`. `goes_on`: a loop with `on_failure: continue`."""
+    of the loop whose outputs are accumulated. `order`: its `execution_order`. `goes_on`: a loop with
+    `on_failure: continue`."""
 
     name: str
     owner: str
     kind: Literal["step", "loop", "accumulate"]
     mode: str | None
     loop_mode: Literal["refine", "iterate"] | None
-    times: int = 1
     order: int | None = None
     goes_on: bool = False
 
@@ -66,16 +65,15 @@ def known(world: World, name: str) -> Known | None:
     if name in meanings:
         return meanings[name]
     found = world.names.get(name)
-    meaning = meanings[name] = None if found is None else _known(found[0], len(found))
+    meaning = meanings[name] = None if found is None else _known(found[0])
     return meaning
 
 
-def _known(definition: Definition, times: int) -> Known:
+def _known(definition: Definition) -> Known:
     element = definition.element
-    mode = "loop" if element.loop is not None else element.mode
     order = element.node.execution_order
     goes_on = element.loop is not None and element.loop.text("on_failure") == "continue"
-    return Known(definition.name, element.name, definition.kind, mode, element.loop_mode, times, order, goes_on)
+    return Known(definition.name, element.name, definition.kind, element.mode, element.loop_mode, order, goes_on)
 
 
 def places(world: World, name: str) -> tuple[Definition, ...]:

@@ -85,13 +85,10 @@ def name_used_twice(element: Element, view: View) -> Iterator[Draft]:
     if element.accumulate is not None:
         names.append(element.accumulate.text)
     for name in dict.fromkeys(names):
-        known = view.known(name)
-        if known is None or known.times < 2:
-            continue
-        first, *later = view.places(name)
-        spot = Spot(first.element.piece, first.span)
-        for definition in later:
+        places = view.places(name)
+        for definition in places[1:]:
             if definition.element is element:
+                spot = Spot(places[0].element.piece, places[0].span)
                 yield _taken(element, name, definition.kind, definition.span, spot)
 
 

@@ -208,7 +208,7 @@ def _reserved_alone(head: str) -> tuple[str, str | None]:
 def _is_rag_part(name: str, view: View) -> bool:
     owner, _, part = name.rpartition(".")
     known = view.known(owner) if part in RAG_PARTS else None
-    return known is not None and known.mode == "rag" and known.kind == "step"
+    return known is not None and known.mode == "rag"
 
 
 def _nested_constant(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
@@ -251,7 +251,7 @@ def _after_name(use: Use, head: str, rest: str, element: Element, view: View) ->
         if any(call.gives(head) for call in calls) or head in view.parameters():
             return f"`{shortened(name)}` does not exist: the argument `{head}` is one text without parts", None
         return _unknown_head(use, element, view)
-    if known.mode == "rag" and known.kind == "step":
+    if known.mode == "rag":
         part = nearest(rest, sorted(RAG_PARTS))
         hint = f"; did you mean `{head}.{part}`?" if part else f"; there are {listed(sorted(RAG_PARTS), 'and')}"
         return f"`{shortened(name)}` does not exist{hint}", f"{head}.{part}" if part else None

@@ -9,7 +9,7 @@ from loop_ls.client.consent import agreed
 from tests.engine.assistants.support.project import EngineProject
 
 
-async def test_a_fork_pays_for_nothing_that_was_finished(project: EngineProject) -> None:
+async def test_AB_157_a_fork_pays_for_nothing_that_was_finished(project: EngineProject) -> None:
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
     run_id = await project.started()
     await project.ended(run_id)
@@ -22,7 +22,7 @@ async def test_a_fork_pays_for_nothing_that_was_finished(project: EngineProject)
     assert project.agent.messages[3] == project.agent.messages[2]
 
 
-async def test_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(project: EngineProject) -> None:
+async def test_AB_157_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(project: EngineProject) -> None:
     project.criterion("regex", "nothing")
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
     run_id = await project.started()
@@ -36,7 +36,9 @@ async def test_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(p
     assert len(project.agent.calls) == 3
 
 
-async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_agrees(project: EngineProject) -> None:
+async def test_AB_157_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_agrees(
+    project: EngineProject,
+) -> None:
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "other three"})
     run_id = await project.started()
     await project.ended(run_id)
@@ -57,7 +59,7 @@ async def test_a_fork_of_a_run_that_came_in_starts_no_program_before_somebody_ag
     assert project.agent.calls[3]["cwd"] == str(project.root)  # here, not where it was recorded
 
 
-async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_its_programs(
+async def test_AB_157_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_its_programs(
     project: EngineProject, tmp_path: Path
 ) -> None:
     project.criterion("test_pass", "test -e done", maxIterations=2)

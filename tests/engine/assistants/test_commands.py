@@ -199,7 +199,7 @@ async def test_exact_words_another_folder_and_the_output_are_extensions(tmp_path
 
 
 @pytest.mark.parametrize("ends", ["wait", "exit 0"])
-async def test_a_daemon_that_keeps_the_output_open_holds_up_nothing(tmp_path: Path, ends: str) -> None:
+async def test_AB_054_a_daemon_that_keeps_the_output_open_holds_up_nothing(tmp_path: Path, ends: str) -> None:
     program = script(tmp_path, f"echo begun; setsid sleep 600 & echo $! > child; {ends}")
     began = time.monotonic()
     checked = await check(program, tmp_path, limit=1.0)

@@ -126,7 +126,7 @@ async def test_AB_077_a_stopped_loop_reads_as_failed(project: EngineProject) -> 
     assert loop_state(await project.state(run_id))["status"] == "failed"
 
 
-async def test_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room(project: EngineProject) -> None:
+async def test_AB_105_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room(project: EngineProject) -> None:
     run_id, _ = await held(project)
     refused = await project.start()
     assert (refused["code"], refused["runId"]) == ("already_running", run_id)
@@ -145,7 +145,7 @@ async def test_AB_106_two_starts_at_once_make_one_loop(project: EngineProject) -
     assert {answer["code"] for answer in answers if not answer["ok"]} == {"already_running"}
 
 
-async def test_a_loop_that_learns_nothing_new_is_paused_where_its_file_says_so(project: EngineProject) -> None:
+async def test_AB_158_a_loop_that_learns_nothing_new_is_paused_where_its_file_says_so(project: EngineProject) -> None:
     project.write(stallAfter=2, maxIterations=4)
     project.agent.say({"text": "a"}, {"text": "same"}, {"text": "same"}, {"text": "same"})
     run_id = await project.started()
@@ -180,7 +180,7 @@ WAITS = [
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize(("owner", "name"), WAITS, ids=lambda each: getattr(each, "__name__", each).split(".")[-1])
-async def test_a_stop_is_heard_whatever_the_loop_waits_for(
+async def test_AB_072_a_stop_is_heard_whatever_the_loop_waits_for(
     project: EngineProject, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, moment: str
 ) -> None:
     """Where it is not, an agent that hangs keeps the run from its end, and one that ends begins the next iteration."""
@@ -216,7 +216,7 @@ async def test_a_stop_is_heard_whatever_the_loop_waits_for(
     assert told.is_set() and facts.end["kind"] == "cancelled"
 
 
-async def test_a_stop_is_heard_while_the_pipes_of_the_agent_are_connected(
+async def test_AB_072_a_stop_is_heard_while_the_pipes_of_the_agent_are_connected(
     project: EngineProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent waits for its message by then, which it never gets."""

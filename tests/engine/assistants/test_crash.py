@@ -57,7 +57,7 @@ async def there(path: Path) -> Any:
     return path.read_text()
 
 
-async def test_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal) -> None:
+async def test_AB_159_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal) -> None:
     agent = mortal.house.agent
     agent.say({"text": "first"}, {"text": "lost", "child": True, "hang": True})
     await mortal.begin()
@@ -76,7 +76,7 @@ async def test_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal
     assert [fact["learning"] for fact in facts.of("progress")] == ["first", "second", "third"]
 
 
-async def test_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mortal: Mortal) -> None:
+async def test_AB_159_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mortal: Mortal) -> None:
     mortal.house.criterion("manual")
     mortal.house.agent.say({"text": "the output"})
     await mortal.begin()

@@ -48,7 +48,7 @@ async def test_AB_080_a_status_without_a_word_is_a_failure(project: EngineProjec
     assert "exited with 1" in await failed(project, exit=1)
 
 
-async def test_a_signal_from_outside_is_a_failure(project: EngineProject) -> None:
+async def test_AB_079_a_signal_from_outside_is_a_failure(project: EngineProject) -> None:
     assert "signal 9" in await failed(project, text="half", signal="SIGKILL")
 
 
@@ -105,7 +105,7 @@ async def test_AB_098_the_agent_gets_them_as_one_word(project: EngineProject) ->
     assert option(project.agent.calls[0]["words"], "--allowedTools") == "Grep,Read,WebSearch,WebFetch"
 
 
-def test_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose() -> None:
+def test_AB_160_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose() -> None:
     assert model_of(assistant(model="opus"), {}) == "claude-opus-4-8"
     assert model_of(assistant(model="opus"), {"tiers": {"opus": "my-opus"}}) == "my-opus"
     assert model_of(assistant(model="some-model"), {"defaultModel": "d"}) == "some-model"
@@ -117,7 +117,7 @@ def test_the_model_is_the_own_one_else_the_settings_else_that_of_the_purpose() -
     assert model_of(assistant(provider="openai"), {}) is None
 
 
-async def test_a_failure_that_may_pass_is_tried_again_where_the_file_says_so() -> None:
+async def test_AB_161_a_failure_that_may_pass_is_tried_again_where_the_file_says_so() -> None:
     busy, broken = Failure("x", "the API is overloaded"), Failure("x", "it is broken")
     retry = {"retry": Retry(2, 0.0)}
     alone, outcome = await ran(Criteria(), busy, busy, "ok", most=1, keys=retry)
@@ -129,7 +129,7 @@ async def test_a_failure_that_may_pass_is_tried_again_where_the_file_says_so() -
     assert (once.reason, len(plain.runner.asked)) == ("error", 1)
 
 
-async def test_a_budget_for_the_whole_loop_ends_it_as_a_limit() -> None:
+async def test_AB_162_a_budget_for_the_whole_loop_ends_it_as_a_limit() -> None:
     alone = Alone(Saying("a"), None, 10, keys={"max_total_budget_usd": 0.25})
     outcome = await alone.run()
     assert (outcome.reason, outcome.iterations) == ("budget", 3)
@@ -153,7 +153,7 @@ def test_failures_have_the_types_of_the_document(message: str, kind: str) -> Non
     assert classified(message) == kind
 
 
-def test_limits_of_a_process_come_from_its_variables() -> None:
+def test_AB_088_limits_of_a_process_come_from_its_variables() -> None:
     idle, total = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
     assert (limits_of({}, {}).idle, limits_of({}, {}).total) == (300, None)
     assert limits_of({}, {idle: "0", total: "1500"}).idle is None
@@ -162,7 +162,7 @@ def test_limits_of_a_process_come_from_its_variables() -> None:
     assert limits_of({"timeoutSeconds": 9}, {total: "1500"}).total == 9
 
 
-async def test_a_loop_that_only_calls_a_model_needs_no_program(project: EngineProject, tmp_path: Path) -> None:
+async def test_AB_152_a_loop_that_only_calls_a_model_needs_no_program(project: EngineProject, tmp_path: Path) -> None:
     project.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
     project.write(provider="openai", maxIterations=2)
     project.models.script = {"agent": [ModelReply("first", "", "", response_id="resp_1"), "second"]}

@@ -71,7 +71,7 @@ async def test_AB_116_a_start_without_a_message_names_the_field(served: ServedPr
         assert "message" in answer.json()["error"]
 
 
-async def test_a_blank_message_malformed_json_and_another_type_are_refused(served: ServedProject) -> None:
+async def test_AB_116_a_blank_message_malformed_json_and_another_type_are_refused(served: ServedProject) -> None:
     assert (await served.post("start", {"message": "  "})).status_code == 400
     url, headers = "/api/agents/fixer/loop/start", {"Authorization": f"Bearer {OWNER_TOKEN}"}
     broken = {**headers, "content-type": "application/json"}
@@ -162,7 +162,7 @@ async def test_AB_124_a_manual_loop_is_approved_by_polling(served: ServedProject
     assert data["lastState"]["outcome"]["finalOutput"] == "the output"
 
 
-async def test_a_decision_nobody_waits_for_resolves_nothing(served: ServedProject) -> None:
+async def test_AB_120_a_decision_nobody_waits_for_resolves_nothing(served: ServedProject) -> None:
     await asked(served)
     answer = await served.post("approve", {"loopId": "another", "approved": True})
     assert (answer.status_code, answer.json()["data"]) == (200, {"resolved": False})
@@ -213,7 +213,7 @@ async def test_AB_128_the_status_after_the_end_shows_how_it_ended(served: Served
     assert outcome["endedAt"].endswith("Z")
 
 
-async def test_pause_and_resume_are_offered_too(served: ServedProject) -> None:
+async def test_AB_068_pause_and_resume_are_offered_too(served: ServedProject) -> None:
     go = served.root / "go"
     served.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
     await started(served)
@@ -249,7 +249,7 @@ async def test_AB_153_decisions_that_contradict_each_other_are_refused(served: S
     assert (await pending(served)) == question
 
 
-async def test_a_revision_goes_on_where_the_project_allows_it(served: ServedProject) -> None:
+async def test_AB_067_a_revision_goes_on_where_the_project_allows_it(served: ServedProject) -> None:
     served.settings["assistants"] = {"revise": True}
     question = await asked(served)
     body = {"loopId": question["loopId"], "approved": False, "decision": "revise", "feedback": "Shorter."}

@@ -72,7 +72,7 @@ async def test_AB_028_a_failed_iteration_teaches_nothing(project: EngineProject)
     assert (await project.state(run_id))["progressLog"] == ["one"]
 
 
-def test_feedback_and_test_output_have_headings_of_their_own() -> None:
+def test_AB_067_feedback_and_test_output_have_headings_of_their_own() -> None:
     text = composed("m", 2, 3, ["x"], feedback="shorter", check="1 failed")
     assert "\n\n## Reviewer Feedback\nshorter\n\n" in text
     assert "\n\n## Test Output\n```\n1 failed\n```\n\n" in text

@@ -108,7 +108,7 @@ async def test_AB_043_a_named_group_of_javascript_is_understood() -> None:
     assert await matches(r"(?<w>ab)\k<w>", "abab")
 
 
-async def test_blanks_and_slashes_belong_to_the_pattern() -> None:
+async def test_AB_033_blanks_and_slashes_belong_to_the_pattern() -> None:
     assert not await matches("/DONE/i", "DONE")
     assert await matches(" done", "all done")
     assert not await matches(" done", "done")

@@ -110,7 +110,7 @@ async def test_AB_066_while_a_person_is_asked_it_is_running_and_starts_nothing(
 
 
 @pytest.mark.parametrize(("approved", "kind"), [(True, "completed"), (False, "failed")])
-async def test_a_pause_while_a_person_is_asked_does_not_hold_the_answer_up(
+async def test_AB_066_a_pause_while_a_person_is_asked_does_not_hold_the_answer_up(
     project: EngineProject, asked: str, approved: bool, kind: str
 ) -> None:
     assert project.engine is not None
@@ -173,7 +173,7 @@ async def test_AB_075_a_stop_rejects_the_open_question_once(project: EngineProje
     assert (await decide(project, asked, True))["ok"] is False
 
 
-async def test_an_approval_may_have_a_limit(project: EngineProject) -> None:
+async def test_AB_163_an_approval_may_have_a_limit(project: EngineProject) -> None:
     project.criterion("manual", approvalTimeoutSeconds=0.2)
     facts = await project.run()
     assert (facts.end["kind"], facts.end["reason"]) == ("failed", "rejected")

@@ -18,7 +18,7 @@ def told(project: EngineProject) -> list[str]:
     return project.agent.messages
 
 
-async def test_the_message_of_every_iteration_is_the_one_that_the_agent_got(project: EngineProject) -> None:
+async def test_AB_164_the_message_of_every_iteration_is_the_one_that_the_agent_got(project: EngineProject) -> None:
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
     run_id = await project.started("make it green")
     await project.ended(run_id)
@@ -34,7 +34,7 @@ async def test_the_message_of_every_iteration_is_the_one_that_the_agent_got(proj
     assert len(project.agent.calls) == 3, "nobody was started for it"
 
 
-async def test_a_persona_that_changed_on_the_way_is_shown_where_it_held(project: EngineProject) -> None:
+async def test_AB_164_a_persona_that_changed_on_the_way_is_shown_where_it_held(project: EngineProject) -> None:
     """The file may be another one by now: what counts is what the agent was told then."""
     project.settings["assistants"] = {"revise": True}
     project.criterion("manual", maxIterations=4)
@@ -62,7 +62,7 @@ async def test_a_persona_that_changed_on_the_way_is_shown_where_it_held(project:
     assert len(await prompts(project, run_id)) == 4
 
 
-async def test_a_second_change_of_the_persona_is_said_as_well(project: EngineProject) -> None:
+async def test_AB_164_a_second_change_of_the_persona_is_said_as_well(project: EngineProject) -> None:
     project.settings["assistants"] = {"revise": True}
     project.criterion("manual", maxIterations=3)
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
@@ -79,7 +79,7 @@ async def test_a_second_change_of_the_persona_is_said_as_well(project: EnginePro
     assert [fact["iteration"] for fact in facts.of("warning") if fact["code"] == "assistant_changed"] == [2, 3]
 
 
-async def test_a_pattern_is_not_tried_again_to_read_a_prompt(project: EngineProject) -> None:
+async def test_AB_164_a_pattern_is_not_tried_again_to_read_a_prompt(project: EngineProject) -> None:
     """One that explodes would cost its whole limit for each iteration."""
     project.criterion("regex", "(a+)+$")
     project.pattern_limit = 0.3
@@ -104,7 +104,7 @@ async def test_a_pattern_is_not_tried_again_to_read_a_prompt(project: EngineProj
     assert tried == []
 
 
-async def test_a_key_in_a_message_is_masked(project: EngineProject) -> None:
+async def test_AB_164_a_key_in_a_message_is_masked(project: EngineProject) -> None:
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
     run_id = await project.started("use sk-abcdefghijklmnopqrstuvwxyz to ask")
     await project.ended(run_id)
@@ -114,7 +114,7 @@ async def test_a_key_in_a_message_is_masked(project: EngineProject) -> None:
     assert all("sk-abcdef" not in row["prompt"] and "[secret]" in row["prompt"] for row in found)
 
 
-async def test_while_an_iteration_runs_its_prompt_is_there_already(project: EngineProject) -> None:
+async def test_AB_164_while_an_iteration_runs_its_prompt_is_there_already(project: EngineProject) -> None:
     project.agent.say({"text": "one"}, {"hang": True})
     run_id = await project.started()
     await project.calls(2)

@@ -63,7 +63,7 @@ async def test_AB_015_a_blank_message_fails_in_iteration_1_and_starts_nothing(pr
     assert project.agent.calls == []
 
 
-async def test_a_start_without_a_message_asks_for_it(project: EngineProject) -> None:
+async def test_AB_015_a_start_without_a_message_asks_for_it(project: EngineProject) -> None:
     refused = await project.start(message=None)
     assert (refused["code"], refused["names"]) == ("input_required", ["message"])
 
@@ -153,7 +153,7 @@ async def test_a_list_of_assistants_is_asked_which(project: EngineProject) -> No
     assert (facts[0]["name"], facts[0]["target"]) == ("Second One", {"kind": "assistant", "name": "second-one"})
 
 
-async def test_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_what_it_has_cost(
+async def test_AB_097_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_what_it_has_cost(
     project: EngineProject,
 ) -> None:
     own = project.settings["providers"]["claude-code"]

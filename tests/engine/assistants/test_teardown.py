@@ -173,7 +173,7 @@ async def test_AB_136_a_run_that_is_nobodys_goes_on(brief: ServedProject, grace:
     assert (await brief.state(run_id))["status"] == "running"
 
 
-def test_only_loops_of_the_user_end_with_him() -> None:
+def test_AB_136_only_loops_of_the_user_end_with_him() -> None:
     def run(name: str, user: str | None, **more: Any) -> RunState:
         return RunState(name, format="assistant", user=user)._replace(**more)
 
@@ -211,7 +211,7 @@ def test_AB_138_a_stop_that_hangs_keeps_nobody_waiting() -> None:
     assert stopped == ["b"]
 
 
-def test_an_engine_that_leaves_tears_nothing_down() -> None:
+def test_AB_139_an_engine_that_leaves_tears_nothing_down() -> None:
     torn = []
 
     async def teardown(user: str | None) -> None:

@@ -49,7 +49,7 @@ async def test_AB_101_the_log_that_is_handed_out_is_a_copy(project: EngineProjec
     assert state["progressLog"] == ["ok", "ok", "ok"]
 
 
-async def test_the_outcome_tells_a_limit_from_a_success_and_from_a_failure(project: EngineProject) -> None:
+async def test_AB_128_the_outcome_tells_a_limit_from_a_success_and_from_a_failure(project: EngineProject) -> None:
     project.criterion("regex", "done", maxIterations=1)
     project.agent.say({"text": "x" * 400}, {"text": "all done"}, {"exit": 3, "stderr": "bad"})
     outcomes = []

@@ -182,14 +182,14 @@ async def test_WB_076_a_loop_over_time_ends_with_timeout() -> None:
     assert outcome.failure.reason == "timeout"
 
 
-async def test_a_total_time_that_was_used_up_before_a_restart_stays_used_up() -> None:
+async def test_WB_076_a_total_time_that_was_used_up_before_a_restart_stays_used_up() -> None:
     loop = Loop(limits=Limits(5, total=10.0))
     await loop.recorder.record("develop:began", answer=loop.recorder.active() - 11)
     assert (await loop.drive()).reason == "timeout"
     assert loop.paid == []
 
 
-async def test_a_pause_holds_the_next_call() -> None:
+async def test_WB_166_a_pause_holds_the_next_call() -> None:
     loop = Loop(["a"], limits=Limits(3))
     loop.on_turn = lambda turn: loop.recorder.pause() if turn.number == 2 else None
     task = asyncio.create_task(loop.drive())
@@ -200,7 +200,7 @@ async def test_a_pause_holds_the_next_call() -> None:
     assert (await task).iterations == 3
 
 
-async def test_a_replay_of_an_ended_loop_pays_nothing_and_says_the_same() -> None:
+async def test_WB_162_a_replay_of_an_ended_loop_pays_nothing_and_says_the_same() -> None:
     loop = Loop(["a", "x", FAIL, "b", "x", "c"], ["no", "no", "yes"], Limits(5, "retry"))
     first = await loop.drive()
     again = loop.again()
@@ -211,7 +211,7 @@ async def test_a_replay_of_an_ended_loop_pays_nothing_and_says_the_same() -> Non
 
 
 @pytest.mark.parametrize("crash_at", range(1, 9))
-async def test_after_a_crash_at_any_call_only_that_call_is_paid_again(crash_at: int) -> None:
+async def test_WB_162_after_a_crash_at_any_call_only_that_call_is_paid_again(crash_at: int) -> None:
     """Iterations 1 to 4 with a failure in 2: seven calls, and one after the end."""
     outputs = ["a", "x", FAIL, "b", "x", "c", "x"]
     loop = Loop(outputs, ["no", "no", "yes"], Limits(5, "retry"))
@@ -237,7 +237,7 @@ async def test_after_a_crash_at_any_call_only_that_call_is_paid_again(crash_at: 
     assert [kind for kind in loop.kinds() if kind == "iteration"] == ["iteration"] * 3
 
 
-async def test_the_reason_of_an_inner_loop_is_not_the_reason_of_the_outer_one() -> None:
+async def test_WB_108_the_reason_of_an_inner_loop_is_not_the_reason_of_the_outer_one() -> None:
     loop = Loop(limits=Limits(1))
 
     async def fails(turn: Turn) -> str:
@@ -261,7 +261,7 @@ async def test_a_fault_in_a_part_is_no_failed_iteration() -> None:
         await loop.drive()
 
 
-async def test_without_a_judge_the_loop_only_counts() -> None:
+async def test_AB_011_without_a_judge_the_loop_only_counts() -> None:
     loop = Loop(["a"], limits=Limits(2))
     parts = LoopParts("develop", Place().element("develop"), loop, loop.history, loop.limits)
     assert await drive(parts, loop.recorder) == Outcome("max_iterations", "a", 2)

@@ -166,7 +166,7 @@ async def outcomes(plans: list[tuple[str, Op]]) -> list[str]:
     return await asyncio.gather(*(outcome(name, [op]) for name, op in plans))
 
 
-async def test_no_plan_makes_a_failing_workflow_look_successful() -> None:
+async def test_EB_126_no_plan_makes_a_failing_workflow_look_successful() -> None:
     plans = [one for one in PLANS if one[0] != "guarded"]
     assert len(plans) >= 200
     assert {op["op"] for _, op in plans} == set(ENHANCER_ALLOWED_OPS)
@@ -183,7 +183,7 @@ async def test_without_the_invariants_many_of_them_would(monkeypatch: pytest.Mon
     assert len(evading) >= 7, evading
 
 
-async def test_a_guarded_step_never_runs_whatever_is_planned() -> None:
+async def test_EB_126_a_guarded_step_never_runs_whatever_is_planned() -> None:
     """In lenient mode a skip of round 1 is fine, and nobody is asked; in strict mode nothing can be mended."""
     plans = [op for name, op in PLANS if name == "guarded"]
     assert len(plans) >= 40

@@ -60,7 +60,7 @@ async def test_EB_061_a_yes_without_a_change_is_no_arrival() -> None:
     assert (await running).reason == "apply_rejected"
 
 
-async def test_an_editor_that_goes_away_with_the_edit_leaves_the_loop_waiting_and_nothing_is_spent() -> None:
+async def test_EB_127_an_editor_that_goes_away_with_the_edit_leaves_the_loop_waiting_and_nothing_is_spent() -> None:
     answers = iter(
         [{"outcome": "client_gone", "failureReason": "no editor took it"}, {"outcome": "applied", "text": KIND}]
     )
@@ -76,7 +76,7 @@ async def test_an_editor_that_goes_away_with_the_edit_leaves_the_loop_waiting_an
     assert len(loop.of("edit_sent")) == 2
 
 
-async def test_an_editor_that_says_nothing_in_time_is_gone() -> None:
+async def test_EB_127_an_editor_that_says_nothing_in_time_is_gone() -> None:
     class Late(MemoryRecorder):
         async def outside(self, key: str, asked: Any, seconds: float | None, late: Any) -> Any:
             return late
@@ -114,7 +114,7 @@ async def test_EB_063_a_stale_edit_is_sent_again_on_the_text_as_it_is() -> None:
     assert loop.prompts("review")[-1] == "Review ok kindly"
 
 
-async def test_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:
+async def test_EB_063_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:
     gone = THREE.replace("name: review", "name: look").replace("{{review}}", "{{look}}")
     loop = mending(editor=lambda sent: {"outcome": "stale", "text": gone})
     running = asyncio.ensure_future(loop.run())
@@ -123,13 +123,13 @@ async def test_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:
     assert (await running).reason == "apply_rejected"
 
 
-def test_an_answer_is_judged_by_the_text_that_it_names() -> None:
+def test_EB_060_an_answer_is_judged_by_the_text_that_it_names() -> None:
     sent = Sent("p", "l", THREE, KIND)
     assert judged(sent, {"outcome": "applied", "text": KIND}).trouble is None
     assert judged(sent, {"outcome": "applied", "text": THREE}).trouble == "text_mismatch"
 
 
-async def test_an_answer_after_a_restart_starts_no_second_round() -> None:
+async def test_EB_064_an_answer_after_a_restart_starts_no_second_round() -> None:
     loop = mending()
     await loop.run()
     other = await loop.again()
@@ -147,7 +147,7 @@ async def test_EB_066_a_file_that_was_changed_is_not_written(tmp_path: Path) -> 
     assert [one.name for one in tmp_path.iterdir()] == ["report.yaml"]
 
 
-async def test_a_file_is_written_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+async def test_EB_123_a_file_is_written_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "report.yaml"
     path.write_bytes(THREE.replace("\n", "\r\n").encode())
     path.chmod(0o640)
@@ -167,14 +167,14 @@ async def test_EB_123_without_an_editor_the_file_is_changed(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("text", ["a\nb\nc", "a\r\nb\r\n", "", "ä😀b\n"])
-def test_edits_lead_from_one_text_to_the_other(text: str) -> None:
+def test_EB_057_edits_lead_from_one_text_to_the_other(text: str) -> None:
     for other in (text + "\nd\n", text.replace("b", "B"), "", "x\n" + text):
         sent = Sent("p", "l", text, other)
         if text.isascii():
             assert applied(text, {"edits": edits_wire(sent)}) == other
 
 
-async def test_a_desk_for_files_reads_what_is_there(tmp_path: Path) -> None:
+async def test_EB_123_a_desk_for_files_reads_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "report.yaml"
     path.write_text(THREE)
     loop = mending(headless=path)
@@ -189,7 +189,7 @@ async def test_a_desk_for_files_reads_what_is_there(tmp_path: Path) -> None:
     assert isinstance(FileTarget(loop.recorder, path), FileTarget)
 
 
-async def test_a_restart_in_the_middle_pays_for_nothing_again() -> None:
+async def test_EB_089_a_restart_in_the_middle_pays_for_nothing_again() -> None:
     loop = mending(editor=lambda sent: None)
     running = asyncio.ensure_future(loop.run())
     await until(loop, "edit_sent")
@@ -203,7 +203,7 @@ async def test_a_restart_in_the_middle_pays_for_nothing_again() -> None:
     assert len(other.of("edit_sent")) == 1
 
 
-async def test_a_change_that_a_person_made_void_in_the_pause_is_planned_anew() -> None:
+async def test_EB_063_a_change_that_a_person_made_void_in_the_pause_is_planned_anew() -> None:
     """No round is paid for an edit without an operation."""
     renamed = THREE.replace("name: review", "name: look").replace("{{review}}", "{{look}}")
     loop = Loop(

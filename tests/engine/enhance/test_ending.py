@@ -165,7 +165,7 @@ async def test_EB_074_waiting_costs_nothing() -> None:
     assert loop.of("round_started")[1]["spentUsd"] == before
 
 
-def test_tenths_of_a_cent_add_up() -> None:
+def test_EB_069_tenths_of_a_cent_add_up() -> None:
     ledger = Ledger(1.0, 0.0)
     for _ in range(1000):
         ledger.book(0.001)
@@ -280,7 +280,7 @@ async def test_EB_080_a_stop_ends_it_everywhere(kind: str) -> None:
     assert not loop.recorder.control.calls
 
 
-async def test_a_pause_does_not_last_for_ever_where_somebody_says_so() -> None:
+async def test_EB_075_a_pause_does_not_last_for_ever_where_somebody_says_so() -> None:
     loop = Loop(
         script={"review": BAD}, planner=[BETTER], knobs={"pauseBetweenRounds": True, "pauseTimeoutSeconds": 0.01}
     )

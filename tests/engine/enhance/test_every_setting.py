@@ -203,7 +203,7 @@ def test_no_setting_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", FAR_END)
-async def test_a_setting_changes_what_a_loop_does(name: str) -> None:
+async def test_EB_128_a_setting_changes_what_a_loop_does(name: str) -> None:
     value, seen = FAR_END[name]
     assert value != defaults()[name]
     assert await seen({name: value}) != await seen({})

@@ -26,7 +26,7 @@ def test_EB_093_a_prompt_is_replaced() -> None:
     assert planning_case().code(op="set_instructions", target="review", run="Look at {{nosuch}}") == "bad_fields"
 
 
-def test_a_prompt_of_several_lines_becomes_a_block() -> None:
+def test_EB_093_a_prompt_of_several_lines_becomes_a_block() -> None:
     text = planning_case().taken(op="set_instructions", target="publish", run="Publish {{review}}.\n\nAdd a title.")
     assert "    run: |-\n      Publish {{review}}.\n\n      Add a title.\n" in text
 
@@ -35,7 +35,7 @@ def test_a_prompt_of_several_lines_becomes_a_block() -> None:
     "prompt", ["Review {{draft}}.\nSay why.", "Review {{draft}}\n...\n---\nname: other", "? k {{draft}}\n: v\n"]
 )
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
-def test_a_comment_behind_a_prompt_that_becomes_a_block_stays_a_comment(prompt: str, eol: str) -> None:
+def test_EB_057_a_comment_behind_a_prompt_that_becomes_a_block_stays_a_comment(prompt: str, eol: str) -> None:
     """It was taken for the last words of the prompt."""
     flow = FLOW.replace("\n", eol)
     text = planning_case(flow).taken(op="set_instructions", target="review", run=prompt)
@@ -51,7 +51,7 @@ def test_a_comment_behind_a_prompt_that_becomes_a_block_stays_a_comment(prompt: 
     ]
 
 
-def test_a_prompt_keeps_what_later_steps_get_through_it() -> None:
+def test_EB_093_a_prompt_keeps_what_later_steps_get_through_it() -> None:
     alone = (
         FLOW.replace("    needs: [draft]\n", "")
         .replace('    if: "{{input}}"\n', "")
@@ -75,11 +75,11 @@ def test_EB_095_a_step_waits_for_another() -> None:
     assert planning_case().code(op="set_needs", target="publish", add=["publish"]) == "would_cycle"
 
 
-def test_a_step_goes_on_waiting_for_what_it_uses() -> None:
+def test_EB_095_a_step_goes_on_waiting_for_what_it_uses() -> None:
     assert planning_case().code(op="set_needs", target="review", remove=["draft"]) == "bad_fields"
 
 
-def test_a_need_in_a_block_list_goes_with_its_line() -> None:
+def test_EB_095_a_need_in_a_block_list_goes_with_its_line() -> None:
     flow = FLOW.replace("    needs: [draft]\n", "    needs:\n      - draft\n      - publish  # first\n").replace(
         "run: Publish {{review}}", "run: Publish"
     )
@@ -107,7 +107,7 @@ def test_EB_097_going_on_hides_no_check() -> None:
         assert failed.code(op="set_on_failure", target=target, on_failure="continue") == "hides_failure"
 
 
-def test_trying_again_needs_a_number_of_tries() -> None:
+def test_EB_098_trying_again_needs_a_number_of_tries() -> None:
     retry = {"op": "set_on_failure", "target": "publish", "on_failure": "retry"}
     assert planning_case().code(**retry) == "bad_fields"
     planned = planning_case().plan(retry, {"op": "set_retries", "target": "publish", "max_retries": 2})

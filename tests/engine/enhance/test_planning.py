@@ -126,7 +126,7 @@ def test_EB_051_the_ninth_operation() -> None:
     assert [one.code for one in planned.refused] == ["too_many"]
 
 
-def test_the_sixth_step() -> None:
+def test_EB_051_the_sixth_step() -> None:
     ops = [{"op": "set_timeout", "target": name, "timeout": "5s"} for name in ("draft", "review", "publish")]
     planned = PlanningCase(start(), planning_case().known, most_steps=2).plan(*ops)
     assert [(one.target, one.code) for one in planned.refused] == [("publish", "too_many")]
@@ -138,18 +138,18 @@ def test_EB_052_prose_is_no_plan() -> None:
             read_answer(answer)
 
 
-def test_a_fenced_object_is_a_plan() -> None:
+def test_EB_052_a_fenced_object_is_a_plan() -> None:
     found = read_answer('```json\n{"rationale": "clearer", "ops": [{"op": "x"}]}\n```')
     assert (found.rationale, found.ops) == ("clearer", ({"op": "x"},))
 
 
-def test_who_gives_up_proposes_nothing() -> None:
+def test_EB_053_who_gives_up_proposes_nothing() -> None:
     assert read_answer('{"rationale": "r", "ops": [], "give_up": {"reason": "no key"}}').give_up == "no key"
     with pytest.raises(NoPlan):
         read_answer('{"rationale": "r", "ops": [{"op": "x"}], "give_up": {"reason": "no key"}}')
 
 
-def test_a_plan_of_a_hundred_thousand_operations_is_none() -> None:
+def test_EB_051_a_plan_of_a_hundred_thousand_operations_is_none() -> None:
     one = {"op": "set_retries", "target": "review", "max_retries": 1}
     with pytest.raises(NoPlan, match="at most 50"):
         read_answer(json.dumps({"rationale": "r", "ops": [one] * 100_000}))
@@ -217,21 +217,21 @@ def test_EB_068_what_is_accepted_has_no_new_errors() -> None:
     assert (ops_of(mended), errors_of(mended.copy)) == (["set_instructions"], [])
 
 
-def test_the_operation_that_breaks_the_document_is_dropped() -> None:
+def test_EB_068_the_operation_that_breaks_the_document_is_dropped() -> None:
     broken = {"op": "add_step", "name": "late", "template": {"name": "missing"}}
     planned = planning_case(workflow_exists=lambda reference: True).plan(PROMPT, broken)
     assert ops_of(planned) == ["set_instructions"]
     assert [one.code for one in planned.refused] == ["breaks_document"]
 
 
-def test_an_aliased_target_is_left_alone() -> None:
+def test_EB_057_an_aliased_target_is_left_alone() -> None:
     flow = FLOW.replace("    needs: [draft]\n", "    needs: &n [draft]\n").replace(
         "    run: Publish {{review}}\n", "    run: Publish {{review}}\n    needs: *n\n"
     )
     assert planning_case(flow).code(op="set_needs", target="publish", add=["review"]) == "breaks_document"
 
 
-def test_everybody_asks_whom_they_asked() -> None:
+def test_EB_039_everybody_asks_whom_they_asked() -> None:
     planned = planning_case().plan(
         {"op": "set_provider_fallback", "target": "execution", "fallbacks": [FALLBACK]}, PROMPT
     )
@@ -239,7 +239,7 @@ def test_everybody_asks_whom_they_asked() -> None:
     assert primaries(planned.copy.document) == primaries(start().document)
 
 
-def test_edits_do_not_overlap_and_lead_to_the_text() -> None:
+def test_EB_057_edits_do_not_overlap_and_lead_to_the_text() -> None:
     planned = planning_case().plan(PROMPT, {"op": "append_instructions", "target": "draft", "text": "Now."})
     text = Text.of(FLOW)
     for edit in reversed(planned.edits):
@@ -250,7 +250,7 @@ def test_edits_do_not_overlap_and_lead_to_the_text() -> None:
     assert differences(Text.of(FLOW), Text.of(FLOW)) == ()
 
 
-def test_reasons_and_addresses_travel_with_an_operation() -> None:
+def test_EB_087_reasons_and_addresses_travel_with_an_operation() -> None:
     planned = planning_case().plan({**PROMPT, "reason": "too late", "addresses": ["1:publish:timeout"]})
     assert op_named(planned, "set_instructions").wire() == {
         **PROMPT,
@@ -259,7 +259,7 @@ def test_reasons_and_addresses_travel_with_an_operation() -> None:
     }
 
 
-def test_every_operation_is_shown_with_its_fields() -> None:
+def test_EB_129_every_operation_is_shown_with_its_fields() -> None:
     shown = {op: kind.signature(op) for op, kind in ENHANCER_ALLOWED_OPS.items()}
     assert len(shown) == 20
     for op, kind in ENHANCER_ALLOWED_OPS.items():
@@ -268,7 +268,7 @@ def test_every_operation_is_shown_with_its_fields() -> None:
     assert shown["set_on_failure"] == "set_on_failure(target, on_failure: halt|continue|retry)"
 
 
-def test_an_answer_is_found_between_what_a_model_says_beside_it() -> None:
+def test_EB_052_an_answer_is_found_between_what_a_model_says_beside_it() -> None:
     plan = '{"rationale": "clearer", "ops": [{"op": "x"}]}'
     for answer in (
         f'<think>perhaps {{"ops": []}}?</think>{plan}',
@@ -278,7 +278,7 @@ def test_an_answer_is_found_between_what_a_model_says_beside_it() -> None:
         assert read_answer(answer).ops == ({"op": "x"},)
 
 
-def test_two_plans_or_half_of_one_are_none() -> None:
+def test_EB_052_two_plans_or_half_of_one_are_none() -> None:
     plan = '{"rationale": "clearer", "ops": [{"op": "x"}]}'
     with pytest.raises(NoPlan, match="several"):
         read_answer(f"{plan}\nor\n{plan}")
@@ -287,7 +287,7 @@ def test_two_plans_or_half_of_one_are_none() -> None:
             read_answer(answer)
 
 
-def test_fields_of_one_closed_schema_are_fields() -> None:
+def test_EB_042_fields_of_one_closed_schema_are_fields() -> None:
     args = [{"key": "target", "value": "draft"}, {"key": "run", "value": "Write"}]
     op = {"op": "set_instructions", "args": args, "reason": "r", "addresses": []}
     found = read_answer(json.dumps({"rationale": "r", "ops": [op], "unfixable": [], "give_up": None}))
@@ -307,7 +307,7 @@ def test_fields_of_one_closed_schema_are_fields() -> None:
         ("add_step", "check", {"run": "Look"}, {"name": "check", "run": "Look"}),
     ],
 )
-def test_values_of_the_closed_form_are_what_their_field_is(
+def test_EB_042_values_of_the_closed_form_are_what_their_field_is(
     op: str, target: str, args: dict[str, str], expected: dict[str, Any]
 ) -> None:
     pairs = [{"key": key, "value": value} for key, value in args.items()]
@@ -316,7 +316,7 @@ def test_values_of_the_closed_form_are_what_their_field_is(
     assert found == {"op": op, **expected, "reason": "", "addresses": []}
 
 
-async def test_a_planner_is_held_to_the_form_of_a_plan_and_has_twice_the_room_after_a_cut() -> None:
+async def test_EB_129_a_planner_is_held_to_the_form_of_a_plan_and_has_twice_the_room_after_a_cut() -> None:
     cut = ModelReply('{"rationale": "r", "ops": [', "acme", "wise", 10, 10, 0.0, finish="length", max_tokens=4096)
     loop = Loop(script={"review": failing("bad_answer")}, planner=[cut, plan_of()], knobs={"maxRounds": 2})
     await loop.run()
@@ -326,7 +326,7 @@ async def test_a_planner_is_held_to_the_form_of_a_plan_and_has_twice_the_room_af
     assert (first.max_tokens, second.max_tokens) == (None, 8192)
 
 
-async def test_a_planner_with_little_room_gets_a_question_that_fits() -> None:
+async def test_EB_129_a_planner_with_little_room_gets_a_question_that_fits() -> None:
     """A workflow of 40 lines, long outputs, several rounds: less than 4,096 tokens with the answer."""
     steps = "".join(
         f"  - name: step_{number}\n    needs: [review]\n    run: Write part {number} of {{{{review}}}}, at length\n"
@@ -367,7 +367,7 @@ SHORTEN = HEAD.replace("name: report", "name: shorten") + (
 )
 
 
-async def test_the_planner_sees_the_files_that_the_work_is_done_in_and_no_constants_of_theirs() -> None:
+async def test_EB_129_the_planner_sees_the_files_that_the_work_is_done_in_and_no_constants_of_theirs() -> None:
     loop = Loop(CALLING, {"judge": "NO"}, [plan_of()], more={"shorten.yaml": SHORTEN})
     await loop.run()
     [asked, *_] = loop.planner_calls
@@ -375,7 +375,7 @@ async def test_the_planner_sees_the_files_that_the_work_is_done_in_and_no_consta
     assert "0123-secret-4567" not in asked.prompt
 
 
-async def test_a_called_workflow_is_out_of_reach() -> None:
+async def test_EB_043_a_called_workflow_is_out_of_reach() -> None:
     op = instructions("polish/cut", "Cut {{draft}} to a third")
     loop = Loop(CALLING, {"judge": "NO"}, [plan_of(op)], more={"shorten.yaml": SHORTEN})
     await loop.run()

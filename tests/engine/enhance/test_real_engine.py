@@ -101,7 +101,7 @@ async def sent_by(engine: Engine, run_id: str) -> dict[str, Any]:
     return dict(next(event for event in reversed(events) if event["kind"] == "edit_sent"))
 
 
-async def test_an_editor_takes_the_edit_and_the_loop_converges(project: EngineProject) -> None:
+async def test_EB_010_an_editor_takes_the_edit_and_the_loop_converges(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, editor=True))["runId"]
     sent = await sent_by(engine, run_id)
@@ -115,7 +115,7 @@ async def test_an_editor_takes_the_edit_and_the_loop_converges(project: EnginePr
     assert project.file.read_text() == THREE
 
 
-async def test_a_skill_that_a_plan_adds_is_told_in_the_next_round(project: EngineProject) -> None:
+async def test_EB_103_a_skill_that_a_plan_adds_is_told_in_the_next_round(project: EngineProject) -> None:
     skill = project.root / "skills" / "tone" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("Be kind to whoever wrote it.")
@@ -153,7 +153,7 @@ def with_cases(project: EngineProject, checks: str = CHECKS_FILE, cases: str = C
     }
 
 
-async def test_cases_beside_a_workflow_are_what_a_plan_is_tried_on(project: EngineProject) -> None:
+async def test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on(project: EngineProject) -> None:
     with_cases(project)
     engine = await project.open()
     argument = {"root": str(project.root), "path": str(project.file), "enhance": {"start": True, "headless": True}}
@@ -185,7 +185,7 @@ async def test_cases_beside_a_workflow_are_what_a_plan_is_tried_on(project: Engi
         (CHECKS_FILE, "tests: [{name: a, vars: {input: 'file://gone.txt'}}]\n", "gone.txt"),
     ],
 )
-async def test_cases_that_cannot_be_used_stop_the_start(
+async def test_EB_124_cases_that_cannot_be_used_stop_the_start(
     project: EngineProject, checks: str, cases: str, why: str
 ) -> None:
     with_cases(project, checks, cases)
@@ -198,7 +198,7 @@ async def test_cases_that_cannot_be_used_stop_the_start(
     await until(engine, plain["runId"], ended)
 
 
-async def test_trials_do_not_count_where_the_cases_were_changed_meanwhile(project: EngineProject) -> None:
+async def test_EB_124_trials_do_not_count_where_the_cases_were_changed_meanwhile(project: EngineProject) -> None:
     with_cases(project)
     cases = project.root / "report.cases.yaml"
 
@@ -243,7 +243,7 @@ async def test_EB_065_without_an_editor_nothing_starts(project: EngineProject) -
     assert project.calls == []
 
 
-async def test_the_file_is_changed_where_nobody_has_it_open(project: EngineProject) -> None:
+async def test_EB_123_the_file_is_changed_where_nobody_has_it_open(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, headless=True))["runId"]
     state = await until(engine, run_id, ended)
@@ -251,7 +251,7 @@ async def test_the_file_is_changed_where_nobody_has_it_open(project: EngineProje
     assert project.file.read_text() == KIND
 
 
-async def test_a_setting_lets_the_engine_write_the_file_of_a_loop_that_no_editor_has_open(
+async def test_EB_065_a_setting_lets_the_engine_write_the_file_of_a_loop_that_no_editor_has_open(
     project: EngineProject,
 ) -> None:
     (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {applyWhenHeadless: true}\n")
@@ -442,7 +442,7 @@ async def test_EB_090_who_comes_back_gets_the_rest(project: EngineProject) -> No
     assert (await engine.events(run_id, after=7))["events"] == whole[7:]
 
 
-async def test_a_loop_that_goes_on_has_a_timeline(project: EngineProject) -> None:
+async def test_EB_087_a_loop_that_goes_on_has_a_timeline(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, editor=True))["runId"]
     await sent_by(engine, run_id)
@@ -556,7 +556,7 @@ async def test_EB_089_an_interrupted_loop_can_be_stopped(project: EngineProject)
     assert len(project.calls) == asked
 
 
-async def test_resume_goes_on_between_rounds(project: EngineProject) -> None:
+async def test_EB_089_resume_goes_on_between_rounds(project: EngineProject) -> None:
     (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
     engine = await project.open()
     run_id = (await project.start(engine, headless=True))["runId"]

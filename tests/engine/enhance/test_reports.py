@@ -75,7 +75,7 @@ async def test_EB_025_a_report_has_the_excerpt_and_the_true_length() -> None:
     assert len(short.reports[0]["failures"][0]["output_excerpt"]) <= 300
 
 
-async def test_the_true_length_is_given() -> None:
+async def test_EB_025_the_true_length_is_given() -> None:
     text = THREE + VERIFY
     script = {"verify": "FAIL", "publish": "x" * 10_000}
     loop = Loop(text=text, script=script, knobs={"maxRounds": 1, "excerptChars": 300})
@@ -149,7 +149,7 @@ def test_EB_031_numbers_and_moments_do_not_count(one: str, other: str) -> None:
     assert print_of(failed(message=one)) == print_of(failed(message=other))
 
 
-def test_words_count() -> None:
+def test_EB_031_words_count() -> None:
     assert normalised("the key is refused") != normalised("the model is unknown")
 
 

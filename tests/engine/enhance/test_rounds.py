@@ -187,7 +187,7 @@ async def test_EB_023_the_first_round_is_a_plain_run() -> None:
     assert [one.prompt for one in loop.models.requests] == [one.prompt for one in plain.models.requests]
 
 
-async def test_without_cases_a_workflow_is_run_as_often_as_it_has_to_be_clean() -> None:
+async def test_EB_009_without_cases_a_workflow_is_run_as_often_as_it_has_to_be_clean() -> None:
     loop = Loop(
         script={"review": ["good", "good", failing("bad_answer"), "good"]},
         knobs={"confirmRuns": 3},

@@ -12,7 +12,7 @@ from loop_ls.testing.models import failure
 from .conftest import EngineProject
 
 
-async def test_a_loop_that_failed_goes_on_in_a_fork_without_paying_again(project: EngineProject) -> None:
+async def test_RB_139_a_loop_that_failed_goes_on_in_a_fork_without_paying_again(project: EngineProject) -> None:
     project.say(write=["one", failure("no disk"), "two"], judge_it=["NEEDS CHANGES: more", "APPROVED"])
     state = await project.run()
     assert (state["status"], state["iteration"]) == ("failed", 2)
@@ -27,7 +27,7 @@ async def test_a_loop_that_failed_goes_on_in_a_fork_without_paying_again(project
     assert all(named in ids for named in re.findall(r"Artifact (\w+) holds", told))  # none that is not there
 
 
-async def test_a_replay_asks_nobody(project: EngineProject) -> None:
+async def test_RB_139_a_replay_asks_nobody(project: EngineProject) -> None:
     project.say(judge_it=["no", "APPROVED"])
     state = await project.run()
     asked = len(project.models.requests)
@@ -38,7 +38,7 @@ async def test_a_replay_asks_nobody(project: EngineProject) -> None:
     assert len(project.models.requests) == asked
 
 
-async def test_a_built_in_loop_is_replayed_by_its_name(project: EngineProject) -> None:
+async def test_RB_139_a_built_in_loop_is_replayed_by_its_name(project: EngineProject) -> None:
     project.models.default = "APPROVED"
     state = await project.run("harness")
     answer = await project.engine.replay(state["runId"])
@@ -58,7 +58,7 @@ async def test_UP_60_a_loop_whose_file_is_gone_runs_on_and_no_new_one_starts(pro
     assert (answer["ok"], answer["code"]) == (False, "not_found")
 
 
-async def test_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees(project: EngineProject) -> None:
+async def test_RB_139_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees(project: EngineProject) -> None:
     project.say(write=["one", "two"], judge_it=["NEEDS CHANGES: more", "APPROVED", "APPROVED"])
     state = await project.run()
     document = json.loads(json.dumps((await project.engine.export(state["runId"]))["run"]))
@@ -77,7 +77,7 @@ async def test_a_fork_of_a_loop_that_came_in_does_nothing_before_somebody_agrees
     assert first["root"] == str(project.root)  # here, not where it was recorded
 
 
-async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_what_it_may_do(
+async def test_RB_139_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_what_it_may_do(
     project: EngineProject, tmp_path: Path
 ) -> None:
     project.say(judge_it=["NEEDS CHANGES: more", "APPROVED"])
@@ -101,7 +101,7 @@ async def test_a_loop_that_came_in_is_forked_here_after_somebody_agreed_to_what_
     await other.close()
 
 
-async def test_a_fork_of_a_replay_asks_what_a_start_would_ask(project: EngineProject) -> None:
+async def test_RB_139_a_fork_of_a_replay_asks_what_a_start_would_ask(project: EngineProject) -> None:
     state = await project.run()
     replay = (await project.engine.replay(state["runId"]))["runId"]
     await project.ended(replay)

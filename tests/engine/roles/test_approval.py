@@ -80,13 +80,13 @@ def test_UP_69_the_words_that_decide_are_part_of_the_answer(text: str, approved:
     assert signal in found.reason
 
 
-def test_a_definition_may_add_signals() -> None:
+def test_RB_133_a_definition_may_add_signals() -> None:
     assert not by_words("I approve").approved
     assert by_words("I approve", ["approve"]).approved
     assert not by_words("I cannot approve", ["approve"]).approved
 
 
-def test_a_clause_before_does_not_negate() -> None:
+def test_RB_048_a_clause_before_does_not_negate() -> None:
     assert by_words("There are not many open points, approved").approved
 
 
@@ -100,7 +100,7 @@ def test_a_clause_before_does_not_negate() -> None:
         ("", False),
     ],
 )
-def test_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(text: str, approved: bool) -> None:
+def test_RB_133_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(text: str, approved: bool) -> None:
     assert by_last_line(text).approved is approved
 
 
@@ -115,20 +115,20 @@ def test_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(te
         ("looks good: NEEDS   Work", False, "NEEDS   Work"),
     ],
 )
-def test_the_words_are_found_at_their_place_whatever_stands_before(
+def test_RB_052_the_words_are_found_at_their_place_whatever_stands_before(
     text: str, approved: bool, signal: str | None
 ) -> None:
     found = by_words(text)
     assert (found.approved, found.signal) == (approved, signal)
 
 
-def test_a_signal_that_begins_inside_of_another_place_is_found() -> None:
+def test_RB_052_a_signal_that_begins_inside_of_another_place_is_found() -> None:
     assert by_words("xgo go go", ["go go"]).signal == "go go"
     assert by_last_line("İ: Verdict: GO go", ["go go"]).approved is False
     assert by_last_line("Verdict: GO go", ["go go"]).signal == "GO go"
 
 
-def test_an_output_of_millions_of_characters_holds_nobody_up() -> None:
+def test_RB_052_an_output_of_millions_of_characters_holds_nobody_up() -> None:
     """Each was half a minute and more; the limit is far above what they take now, on a busy machine too."""
     began = time.process_time()
     assert not by_words("lorem ipsum dolor " * 200_000).approved
@@ -137,7 +137,7 @@ def test_an_output_of_millions_of_characters_holds_nobody_up() -> None:
     assert time.process_time() - began < 8
 
 
-def test_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anything() -> None:
+def test_UP_72_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anything() -> None:
     good = '{"requirements_met": true, "quality_pass": true, "findings": %s}'
     for findings in ("5", "true", '"text"', '{"a": 1}', "[5, null]", "null"):
         found = read_gate(good % findings)
@@ -150,7 +150,7 @@ def test_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anyth
     assert time.process_time() - began < 5
 
 
-async def test_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(project: EngineProject) -> None:
+async def test_RB_044_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(project: EngineProject) -> None:
     project.say(write=["STATUS" + " " * 30_000 + "\nok"], judge_it="APPROVED")
     state = await project.run()
     assert state["reason"] == "approved"

@@ -114,7 +114,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_our_command_lines_touch_nothing_outside_and_write_nothing(
+def test_RB_111_our_command_lines_touch_nothing_outside_and_write_nothing(
     name: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     before = content(tmp_path)
@@ -126,7 +126,7 @@ def test_our_command_lines_touch_nothing_outside_and_write_nothing(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_in_the_sandbox_they_open_nothing_but_the_workspace_and_libraries(
+def test_RB_106_in_the_sandbox_they_open_nothing_but_the_workspace_and_libraries(
     name: str, workspace: Workspace, tmp_path: Path
 ) -> None:
     version = landlock_version()

@@ -256,7 +256,7 @@ async def test_RB_104_a_definition_of_the_workspace_wins_over_a_built_in_one(pro
     assert project.models.order == ["write", "judge-it"]
 
 
-async def test_a_link_to_a_broken_file_or_one_without_name_is_listed_by_its_file(
+async def test_RB_005_a_link_to_a_broken_file_or_one_without_name_is_listed_by_its_file(
     project: EngineProject, tmp_path: Path
 ) -> None:
     project.write("loops/nameless.json", json.dumps({"roles": []}))
@@ -264,7 +264,7 @@ async def test_a_link_to_a_broken_file_or_one_without_name_is_listed_by_its_file
 
 
 @pytest.mark.parametrize("kind", ["file", "link to nothing", "link to a file"])
-def test_where_the_built_in_ones_cannot_be_laid_the_shipped_ones_count(
+def test_RB_004_where_the_built_in_ones_cannot_be_laid_the_shipped_ones_count(
     tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, other = tmp_path / "loops", tmp_path / "other"
@@ -279,7 +279,7 @@ def test_where_the_built_in_ones_cannot_be_laid_the_shipped_ones_count(
     assert {one.name for one in definitions(tmp_path.as_posix(), tmp_path)} == set(BUILT_IN)
 
 
-def test_no_part_of_a_built_in_one_is_left_where_the_disk_is_full(
+def test_RB_004_no_part_of_a_built_in_one_is_left_where_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, text: str, encoding: str) -> int:

@@ -15,7 +15,7 @@ async def told(project: EngineProject, run_id: str) -> list[dict[str, object]]:
     return [event for event in events if event is not None]
 
 
-async def test_a_loop_tells_its_start_rounds_stages_and_end(project: EngineProject) -> None:
+async def test_RB_138_a_loop_tells_its_start_rounds_stages_and_end(project: EngineProject) -> None:
     project.say(judge_it=["no", "APPROVED"])
     state = await project.run()
     found = await told(project, state["runId"])
@@ -30,7 +30,7 @@ async def test_a_loop_tells_its_start_rounds_stages_and_end(project: EngineProje
     assert {name: found[-1][name] for name in end} == end
 
 
-async def test_limits_failures_and_questions_are_told_apart(project: EngineProject) -> None:
+async def test_RB_138_limits_failures_and_questions_are_told_apart(project: EngineProject) -> None:
     project.say(judge_it="no")
     assert (await told(project, (await project.run(max_iterations=1))["runId"]))[-1]["outcome"] == "limit_reached"
     project.models._asked.clear()
@@ -41,7 +41,7 @@ async def test_limits_failures_and_questions_are_told_apart(project: EngineProje
     assert [event["error"] for event in failed if event.get("success") is False] == ["ollama/small: no disk"]
 
 
-async def test_the_calls_of_stages_name_the_providers_answer(project: EngineProject) -> None:
+async def test_RB_138_the_calls_of_stages_name_the_providers_answer(project: EngineProject) -> None:
     project.say(write=ModelReply("text", "", "", response_id="w1"))
     state = await project.run()
     facts = (await project.engine.events(state["runId"]))["events"]

@@ -36,7 +36,7 @@ def agent(project: EngineProject) -> Path:
     return path
 
 
-async def test_an_agent_program_takes_the_turn_of_its_role(project: EngineProject) -> None:
+async def test_RB_134_an_agent_program_takes_the_turn_of_its_role(project: EngineProject) -> None:
     agent(project)
     state = await project.run()
     [row] = await project.rows(state["runId"])
@@ -49,7 +49,9 @@ async def test_an_agent_program_takes_the_turn_of_its_role(project: EngineProjec
     assert [call["provider"] for call in calls] == ["bot", "ollama"]
 
 
-async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_means(project: EngineProject) -> None:
+async def test_RB_135_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_means(
+    project: EngineProject,
+) -> None:
     path = agent(project)
     request = {"definition": "pair", "goal": "g", "root": str(project.root)}
     answer = await project.engine.start(request)
@@ -64,26 +66,26 @@ async def test_a_start_is_agreed_to_once_with_its_programs_and_what_full_access_
         await project.ended(run_id)
 
 
-async def test_a_loop_whose_roles_only_read_needs_no_agreement(project: EngineProject) -> None:
+async def test_RB_135_a_loop_whose_roles_only_read_needs_no_agreement(project: EngineProject) -> None:
     project.define("careful", roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])
     project.say(write="APPROVED")
     assert (await project.engine.start({"definition": "careful", "goal": "g", "root": str(project.root)}))["ok"]
 
 
-async def test_a_role_that_nobody_speaks_for_is_said_at_the_start(project: EngineProject) -> None:
+async def test_RB_135_a_role_that_nobody_speaks_for_is_said_at_the_start(project: EngineProject) -> None:
     project.write(".loop-ls.yaml", "roles:\n  reviewer: {provider: ollama, model: m}\n")
     answer = await project.ask()
     assert (answer["code"], answer["role"]) == ("provider_unavailable", "coder")
 
 
-async def test_a_provider_without_its_key_is_said_at_the_start(project: EngineProject) -> None:
+async def test_RB_135_a_provider_without_its_key_is_said_at_the_start(project: EngineProject) -> None:
     project.models.problem = lambda name: ModelFailure("missing_key", "OPENAI_API_KEY is not set.")  # type: ignore[method-assign]
     answer = await project.ask()
     assert answer["code"] == "provider_unavailable"
     assert "OPENAI_API_KEY" in answer["message"]
 
 
-async def test_servers_of_the_project_give_their_tools_to_full_access_and_end_with_the_run(
+async def test_RB_105_servers_of_the_project_give_their_tools_to_full_access_and_end_with_the_run(
     project: EngineProject,
 ) -> None:
     words = json.dumps([sys.executable, str(FILE), "only", "echo", "add"])
@@ -97,7 +99,7 @@ async def test_servers_of_the_project_give_their_tools_to_full_access_and_end_wi
     assert not {"echo", "add"} & offered["judge-it"]
 
 
-async def test_a_role_of_the_project_has_its_own_instructions_and_model(project: EngineProject) -> None:
+async def test_RB_136_a_role_of_the_project_has_its_own_instructions_and_model(project: EngineProject) -> None:
     project.write(
         ".loop-ls.yaml",
         "assist: {provider: ollama, model: m}\n"
@@ -110,7 +112,7 @@ async def test_a_role_of_the_project_has_its_own_instructions_and_model(project:
     assert (request.model, request.system, request.tools) == ("other", "Test everything.", ())
 
 
-async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(
+async def test_RB_106_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(
     project: EngineProject,
 ) -> None:
     engine = await project.open(stage_agents(project.records, {"PATH": "/usr/bin"}, NoSandbox("Nobody has built one.")))
@@ -124,7 +126,7 @@ async def test_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_
     assert "Nobody has built one." in (request.system or "")
 
 
-async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(project: EngineProject) -> None:
+async def test_RB_106_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(project: EngineProject) -> None:
     (project.root.parent / "secret.txt").write_text("a secret")
     (project.root / "link").symlink_to("../secret.txt")
     (project.root / "notes.txt").write_text("a note")
@@ -146,7 +148,7 @@ async def test_a_sandboxed_shell_answers_a_model_and_reads_nothing_outside(proje
     assert (project.root / "notes.txt").read_text() == "a note"
 
 
-async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own(
+async def test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own(
     project: EngineProject,
 ) -> None:
     fake = FakeAgent(project.root.parent / "agent", {"text": "APPROVED"})
@@ -167,7 +169,9 @@ async def test_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_los
     assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
 
 
-async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(project: EngineProject) -> None:
+async def test_RB_134_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(
+    project: EngineProject,
+) -> None:
     fake = FakeAgent(project.root.parent / "agent", {"text": "done"})
     assist = {"provider": "ollama", "model": "m"}
     settings = {"providers": fake.settings, "assist": assist, "roles": {"coder": {"provider": "claude-code"}}}
@@ -179,7 +183,7 @@ async def test_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_
     assert str(uuid.UUID(option(words, "--session-id") or "")) == option(words, "--session-id")
 
 
-async def test_an_agent_program_is_told_what_is_left_and_not_started_where_that_is_nothing(
+async def test_RB_134_an_agent_program_is_told_what_is_left_and_not_started_where_that_is_nothing(
     project: EngineProject,
 ) -> None:
     """Its calls go by no gate of models, so the cap has to hold where programs are started."""

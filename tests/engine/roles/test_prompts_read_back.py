@@ -25,7 +25,7 @@ def shown(rows: list[dict[str, Any]]) -> list[tuple[str, str, str | None]]:
     return [(row["place"], row["prompt"], row.get("system")) for row in rows]
 
 
-async def test_stages_and_their_judge_show_what_they_were_asked(project: EngineProject) -> None:
+async def test_RB_137_stages_and_their_judge_show_what_they_were_asked(project: EngineProject) -> None:
     project.define(
         "goal", termination_condition={"type": "goal_bound", "value": {"goal_prompt": "Good.", "max_iterations": 2}}
     )
@@ -44,7 +44,7 @@ async def test_stages_and_their_judge_show_what_they_were_asked(project: EngineP
     assert after == before, "reading leaves nothing behind"
 
 
-async def test_a_goal_that_people_changed_is_shown_where_it_held(project: EngineProject) -> None:
+async def test_RB_137_a_goal_that_people_changed_is_shown_where_it_held(project: EngineProject) -> None:
     """It changes while the second stage is under way: that one has the old goal, the third the new one."""
     project.say(write=["one", "two"], judge_it=["no", "APPROVED"])
     reached, gate, answers = asyncio.Event(), asyncio.Event(), project.models.ask
@@ -67,7 +67,7 @@ async def test_a_goal_that_people_changed_is_shown_where_it_held(project: Engine
     assert ["/9, stage" in row["prompt"] for row in rows] == [False, False, True, True]
 
 
-async def test_a_stage_with_tools_is_one_prompt(project: EngineProject) -> None:
+async def test_RB_137_a_stage_with_tools_is_one_prompt(project: EngineProject) -> None:
     call = ToolCall("c1", "read_file", {"path": "loops/pair.json"})
     project.say(write=[ModelReply("", "ollama", "small", 1, 1, None, calls=(call,)), "done"], judge_it="APPROVED")
     run_id = await project.start()
@@ -76,7 +76,7 @@ async def test_a_stage_with_tools_is_one_prompt(project: EngineProject) -> None:
     assert [row["place"] for row in await prompts(project, run_id)] == ["pair/1/write", "pair/1/judge-it"]
 
 
-async def test_a_key_in_a_goal_is_masked(project: EngineProject) -> None:
+async def test_RB_137_a_key_in_a_goal_is_masked(project: EngineProject) -> None:
     run_id = await project.start(goal="Ask with sk-abcdefghijklmnopqrstuvwxyz.")
     await project.ended(run_id)
     rows = await prompts(project, run_id)

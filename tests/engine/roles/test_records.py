@@ -190,7 +190,7 @@ async def test_RB_101_a_sprint_that_cannot_be_written_stops_nothing(project: Eng
     assert (await project.run())["reason"] == "approved"
 
 
-async def test_a_sprint_moves_only_where_it_may(project: EngineProject) -> None:
+async def test_RB_097_a_sprint_moves_only_where_it_may(project: EngineProject) -> None:
     state = await project.run()
     [sprint] = await sprints(project, state["runId"])
     with pytest.raises(ValueError, match="complete"):

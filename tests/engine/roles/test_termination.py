@@ -153,7 +153,7 @@ async def test_RB_062_a_date_that_has_passed(project: EngineProject, clocked: Cl
     assert (state["reason"], state["iteration"]) == ("time_limit", 1)
 
 
-async def test_a_hard_deadline_starts_no_further_stage(project: EngineProject, clocked: Clock) -> None:
+async def test_RB_060_a_hard_deadline_starts_no_further_stage(project: EngineProject, clocked: Clock) -> None:
     project.define("hard", termination_condition=until("time_bound", 3_600, hard=True))
     state = await project.run("hard")
     rows = await project.rows(state["runId"])
@@ -221,7 +221,7 @@ def test_UP_72_important_findings_count_as_well_and_prose_is_no_verdict() -> Non
     assert read_gate("I think it is fine {really}") is None
 
 
-async def test_a_gate_that_refuses_three_times_blocks_the_loop(project: EngineProject) -> None:
+async def test_RB_140_a_gate_that_refuses_three_times_blocks_the_loop(project: EngineProject) -> None:
     gated(project, termination_condition=until("evaluation_bound", {"criteria": "good", "max_review_rounds": 9}))
     project.say(judge=gate(met=False))
     state = await project.run("gated")
@@ -229,13 +229,15 @@ async def test_a_gate_that_refuses_three_times_blocks_the_loop(project: EnginePr
 
 
 @pytest.mark.parametrize("said", ["STATUS: BLOCKED\nWhich database?", "Hm.\n\n**status: needs_context** which one?"])
-async def test_a_stage_that_says_so_blocks_the_loop(project: EngineProject, said: str) -> None:
+async def test_RB_140_a_stage_that_says_so_blocks_the_loop(project: EngineProject, said: str) -> None:
     project.say(write=said)
     state = await project.run()
     assert (state["status"], state["reason"], state["exitCode"]) == ("blocked", "question", 4)
 
 
-async def test_a_stage_that_leaves_no_artifact_blocks_the_loop_where_one_is_wanted(project: EngineProject) -> None:
+async def test_RB_140_a_stage_that_leaves_no_artifact_blocks_the_loop_where_one_is_wanted(
+    project: EngineProject,
+) -> None:
     stages = [{**PAIR["roles"][0], "artifact_required": True}, PAIR["roles"][1]]
     project.define("kept", roles=stages)
     project.say(write=" ")
@@ -243,7 +245,7 @@ async def test_a_stage_that_leaves_no_artifact_blocks_the_loop_where_one_is_want
     assert (state["status"], state["reason"]) == ("blocked", "missing_artifact")
 
 
-async def test_a_tool_that_measures_ends_the_loop(project: EngineProject) -> None:
+async def test_RB_141_a_tool_that_measures_ends_the_loop(project: EngineProject) -> None:
     command = {"command": "cat n.txt"}
     value = {"tool": "shell", "arguments": command, "operator": ">=", "threshold": 40, "max_iterations": 3}
     project.define("measured", roles=ONE, termination_condition=until("tool_bound", value))
@@ -255,7 +257,7 @@ async def test_a_tool_that_measures_ends_the_loop(project: EngineProject) -> Non
     assert (state["reason"], state["iteration"]) == ("max_iterations", 3)
 
 
-def test_a_number_leads_the_text() -> None:
+def test_RB_141_a_number_leads_the_text() -> None:
     assert [number_in(text) for text in ("42 tests passed", " -1.5", "none", "")] == [42.0, -1.5, None, None]
 
 

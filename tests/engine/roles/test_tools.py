@@ -166,7 +166,7 @@ async def test_RB_106_an_explorer_reads_and_runs_what_reads(root: Path) -> None:
     assert sorted(path.name for path in root.iterdir()) == ["a.py", "b.txt"]
 
 
-async def test_without_a_sandbox_an_explorer_has_no_shell(root: Path) -> None:
+async def test_RB_106_without_a_sandbox_an_explorer_has_no_shell(root: Path) -> None:
     offered = await names(box(root, ROLES["explorer"].access, sandbox=NoSandbox("There is none.")))
     assert offered == READING | NOTES
 
@@ -265,7 +265,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "link", "up/secret.txt", "a/../../secret.txt"])
-async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path: str) -> None:
+async def test_RB_142_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path: str) -> None:
     for name, more in (
         ("file_read", {}),
         ("file_write", {"content": "x"}),
@@ -275,7 +275,7 @@ async def test_no_file_tool_leaves_the_workspace(coder: Call, secret: Path, path
     assert secret.read_text() == "a secret"
 
 
-async def test_no_tool_reads_or_writes_what_an_engine_keeps(root: Path, coder: Call, explorer: Call) -> None:
+async def test_RB_142_no_tool_reads_or_writes_what_an_engine_keeps(root: Path, coder: Call, explorer: Call) -> None:
     data = root / "engine-data"
     data.mkdir()
     for name in ("engine.lock", "engine.json", "consent.key"):
@@ -309,7 +309,9 @@ async def test_no_tool_reads_or_writes_what_an_engine_keeps(root: Path, coder: C
         *("uniq - a.py", "uniq -- a.py -copy.txt", "find . -newer -- -delete"),
     ],
 )
-async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call, secret: Path, command: str) -> None:
+async def test_RB_106_the_restricted_shell_does_not_leave_the_workspace(
+    explorer: Call, secret: Path, command: str
+) -> None:
     before = content(secret.parent)
     outcome = await explorer("shell", command=command)
     assert outcome.failed, outcome.text
@@ -338,17 +340,17 @@ async def test_the_restricted_shell_does_not_leave_the_workspace(explorer: Call,
         ("find . -name '*.txt' -printf '%f %s\\n'", "b.txt 4"),
     ],
 )
-async def test_the_restricted_shell_reads(explorer: Call, command: str, text: str) -> None:
+async def test_RB_106_the_restricted_shell_reads(explorer: Call, command: str, text: str) -> None:
     assert (await explorer("shell", command=command)).text.lstrip() == text
 
 
-async def test_a_search_does_not_follow_links(explorer: Call, secret: Path) -> None:
+async def test_RB_142_a_search_does_not_follow_links(explorer: Call, secret: Path) -> None:
     assert "a secret" not in (await explorer("file_search", query="secret")).text
     assert "a secret" not in (await explorer("shell", command="grep -r secret .")).text
     assert "a secret" not in (await explorer("shell", command="diff -r . .")).text
 
 
-async def test_files_are_written_edited_and_read(root: Path, coder: Call) -> None:
+async def test_RB_105_files_are_written_edited_and_read(root: Path, coder: Call) -> None:
     assert not (await coder("file_write", path="new/c.txt", content="one\ntwo\n")).failed
     assert not (await coder("file_edit", path="new/c.txt", old="two", new="three")).failed
     assert (await coder("file_read", path="new/c.txt")).text == "1\tone\n2\tthree"
@@ -364,7 +366,7 @@ async def test_files_are_written_edited_and_read(root: Path, coder: Call) -> Non
         *(".loop-ls.yaml", ".LOOP-LS.yaml", ".github/workflows/x.yml", "hidden/x", ".env"),
     ],
 )
-async def test_nothing_hidden_is_written_whatever_the_letter_case(root: Path, coder: Call, path: str) -> None:
+async def test_RB_142_nothing_hidden_is_written_whatever_the_letter_case(root: Path, coder: Call, path: str) -> None:
     (root / ".idea").mkdir()
     (root / "hidden").symlink_to(".idea")
     assert (await coder("file_write", path=path, content="x")).failed
@@ -373,7 +375,7 @@ async def test_nothing_hidden_is_written_whatever_the_letter_case(root: Path, co
     assert not list((root / ".idea").iterdir())
 
 
-async def test_a_command_of_a_stage_knows_no_key_and_says_that_it_is_one(coder: Call) -> None:
+async def test_RB_105_a_command_of_a_stage_knows_no_key_and_says_that_it_is_one(coder: Call) -> None:
     outcome = await coder("shell", command="env")
     assert "sk-very-secret-indeed" not in outcome.text
     assert "LOOP_LS_STAGE=1" in outcome.text
@@ -389,13 +391,13 @@ async def test_UP_61_a_command_that_takes_too_long_is_ended_with_its_children(ro
             await asyncio.sleep(0.02)
 
 
-async def test_long_output_is_cut_and_nobody_waits_for_us(coder: Call) -> None:
+async def test_RB_143_long_output_is_cut_and_nobody_waits_for_us(coder: Call) -> None:
     outcome = await coder("shell", command="yes | head -c 3000000; echo the end >&2; exit 3")
     assert len(outcome.text) < 60_000
     assert outcome.text.endswith("the end\n[ended with 3]")
 
 
-async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
+async def test_RB_144_notes_stay_in_their_session(root: Path, coder: Call) -> None:
     made = (await coder("artifact_create", title="T", content="C")).text.removeprefix("artifact ")
     assert (await coder("artifact_read", id=made)).text == "C"
     notes = StageNotes(Records(root.parent / "data", lambda: 0.0), "yours", "run", "p", "s", "by")
@@ -410,7 +412,7 @@ async def test_notes_stay_in_their_session(root: Path, coder: Call) -> None:
     assert (await coder("artifact_delete", id=made)).text == f"artifact {made} deleted"
 
 
-async def test_skills_are_texts_of_the_workspace(root: Path, explorer: Call) -> None:
+async def test_RB_144_skills_are_texts_of_the_workspace(root: Path, explorer: Call) -> None:
     (root / "skills" / "release").mkdir(parents=True)
     (root / "skills" / "release" / "SKILL.md").write_text("Tag it.")
     assert (await explorer("skill_list")).text == "release"
@@ -419,11 +421,11 @@ async def test_skills_are_texts_of_the_workspace(root: Path, explorer: Call) -> 
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/x", "nonsense"])
-async def test_the_web_is_the_public_one(coder: Call, url: str) -> None:
+async def test_RB_144_the_web_is_the_public_one(coder: Call, url: str) -> None:
     assert (await coder("web_fetch", url=url)).failed
 
 
-def test_a_role_that_nobody_knows_has_no_access() -> None:
+def test_RB_108_a_role_that_nobody_knows_has_no_access() -> None:
     assert "nosuch" not in known_roles()
     assert Role("x", "readonly", None, "").access == "readonly"
     assert SETTINGS

@@ -33,7 +33,7 @@ async def run(room: Room, text: str, rag: dict[str, Any] | None = None, **plan: 
     return await make(room, text, rag, **plan).run()
 
 
-async def test_a_server_that_no_store_describes_is_asked_with_the_text(room: Room) -> None:
+async def test_WB_160_a_server_that_no_store_describes_is_asked_with_the_text(room: Room) -> None:
     ran = await run(room, SEARCH)
     assert room.called == [["search", {"query": "about bread", "top_k": 5}]]
     found = json.loads(ran.output)
@@ -70,7 +70,7 @@ async def test_WB_122_without_a_server_the_configured_default_is_searched(room: 
     assert "names no `server` to search, and the settings have no default" in refused.outcome.failure.message
 
 
-async def test_a_store_says_which_tool_which_columns_and_who_makes_the_vector(room: Room) -> None:
+async def test_WB_160_a_store_says_which_tool_which_columns_and_who_makes_the_vector(room: Room) -> None:
     store = {
         "server": "docs",
         "tool": "search",
@@ -88,7 +88,7 @@ async def test_a_store_says_which_tool_which_columns_and_who_makes_the_vector(ro
     assert first["combined_score"] == pytest.approx(3 / 61, abs=1e-6)
 
 
-async def test_other_formats_are_compact_json_and_text(room: Room) -> None:
+async def test_WB_160_other_formats_are_compact_json_and_text(room: Room) -> None:
     text = SEARCH.replace("server: docs", "server: docs, top_k: 1, output_format: text")
     assert (await run(room, text)).output == (
         "Query: about bread\nResults: 1\n\n--- Result 1 (score: 0.0164) ---\nID: doc1\ntext: about bread 1"
@@ -98,7 +98,7 @@ async def test_other_formats_are_compact_json_and_text(room: Room) -> None:
     assert ": " not in compact
 
 
-async def test_a_query_is_expanded_by_the_word_lists_of_the_project(room: Room) -> None:
+async def test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project(room: Room) -> None:
     (room.folder / "words.yaml").write_text("bread: [loaf, bun]\nMFA: multi-factor authentication\n")
     rag = {"synonyms": "words.yaml"}
     text = SEARCH.replace("server: docs", "server: docs, expand_query: true")
@@ -108,14 +108,14 @@ async def test_a_query_is_expanded_by_the_word_lists_of_the_project(room: Room) 
     assert "names no `synonyms` or `acronyms`" in (await run(room, text)).warnings[0]
 
 
-async def test_after_a_crash_a_finished_search_is_not_made_again(room: Room) -> None:
+async def test_WB_160_after_a_crash_a_finished_search_is_not_made_again(room: Room) -> None:
     it = make(room, SEARCH)
     first = await it.run()
     assert (await it.restarted()).output == first.output
     assert len(room.called) == 1
 
 
-async def test_a_mock_run_starts_no_server(room: Room) -> None:
+async def test_WB_160_a_mock_run_starts_no_server(room: Room) -> None:
     ran = await run(room, SEARCH, mock=True)
     assert "mock result 1 for: about bread" in ran.output
     assert room.called == []
@@ -131,7 +131,7 @@ async def test_a_mock_run_starts_no_server(room: Room) -> None:
         ("{query: x, server: bare}", "store `bare` has neither `server` nor `databaseUrlEnv`"),
     ],
 )
-async def test_what_cannot_be_searched_is_named(room: Room, mode: str, said: str) -> None:
+async def test_WB_160_what_cannot_be_searched_is_named(room: Room, mode: str, said: str) -> None:
     lame = {"command": [*SERVER["command"], "only", "add"]}
     settings = {
         "servers": {"docs": SERVER, "things": lame},
@@ -164,5 +164,5 @@ async def test_WB_113_a_failing_rag_step_under_continue_leaves_empty_text(room: 
         ("", []),
     ],
 )
-def test_answers_of_many_shapes_are_read(text: str, found: list[tuple[str, float]]) -> None:
+def test_WB_160_answers_of_many_shapes_are_read(text: str, found: list[tuple[str, float]]) -> None:
     assert [(hit.id, hit.score) for hit in hits(text, Store("s"))] == found

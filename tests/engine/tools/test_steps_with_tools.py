@@ -54,7 +54,7 @@ def answers(request: ModelRequest, turn: int = -1) -> list[str]:
     return [answer.text for answer in request.turns[turn].answers]
 
 
-async def test_a_step_calls_tools_until_the_model_answers(room: Room) -> None:
+async def test_WB_161_a_step_calls_tools_until_the_model_answers(room: Room) -> None:
     script = {"find": [calls(("add", {"a": 1, "b": 2})), calls(("echo", {"text": "x"}), text="hm"), "it is 3"]}
     ran = await room.run(WORKFLOW, script)
     assert ran.output == "it is 3"
@@ -63,14 +63,14 @@ async def test_a_step_calls_tools_until_the_model_answers(room: Room) -> None:
     assert room.called == [["add", {"a": 1, "b": 2}], ["echo", {"text": "x"}]]
 
 
-async def test_several_calls_of_one_answer_run_at_once_and_keep_their_order(room: Room) -> None:
+async def test_WB_161_several_calls_of_one_answer_run_at_once_and_keep_their_order(room: Room) -> None:
     asked = calls(*(("echo", {"text": str(n)}) for n in range(5)))
     ran = await room.run(WORKFLOW, {"find": [asked, "done"]})
     assert answers(ran.models.requests[1]) == ["0", "1", "2", "3", "4"]
     assert [fact["source"] for fact in ran.of("tool_called")] == ["things"] * 5
 
 
-async def test_every_call_is_a_fact_with_its_arguments(room: Room) -> None:
+async def test_WB_161_every_call_is_a_fact_with_its_arguments(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": [calls(("echo", {"text": "ü"})), "done"]})
     [fact] = ran.of("tool_called")
     assert (fact["tool"], fact["arguments"], fact["failed"], fact["characters"]) == ("echo", '{"text": "ü"}', False, 1)
@@ -85,7 +85,7 @@ async def test_every_call_is_a_fact_with_its_arguments(room: Room) -> None:
         (("fail", {}), "fail does not work"),
     ],
 )
-async def test_the_model_is_told_what_was_wrong_and_may_go_on(room: Room, asked: Any, said: str) -> None:
+async def test_WB_161_the_model_is_told_what_was_wrong_and_may_go_on(room: Room, asked: Any, said: str) -> None:
     ran = await room.run(WORKFLOW, {"find": [calls(asked), "without it then"]})
     assert ran.output == "without it then"
     [answer] = ran.models.requests[1].turns[0].answers
@@ -93,7 +93,7 @@ async def test_the_model_is_told_what_was_wrong_and_may_go_on(room: Room, asked:
     assert said in answer.text
 
 
-async def test_a_tool_that_nobody_offered_fails_beside_one_that_is_called(room: Room) -> None:
+async def test_WB_161_a_tool_that_nobody_offered_fails_beside_one_that_is_called(room: Room) -> None:
     asked = calls(("rm_rf", {"path": "/"}), ("add", {"a": 1, "b": 2}), text="both")
     ran = await room.run(WORKFLOW, {"find": [asked, "it is 3"]})
     assert ran.output == "it is 3"
@@ -103,7 +103,7 @@ async def test_a_tool_that_nobody_offered_fails_beside_one_that_is_called(room: 
     assert [name for name, _ in room.called] == ["add"]
 
 
-async def test_a_server_that_is_not_there_fails_the_step_before_the_model_is_paid(room: Room) -> None:
+async def test_WB_161_a_server_that_is_not_there_fails_the_step_before_the_model_is_paid(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": "x"}, things={"command": "no-such-program"})
     assert ran.reason == "error"
     assert ran.outcome.failure is not None
@@ -111,21 +111,21 @@ async def test_a_server_that_is_not_there_fails_the_step_before_the_model_is_pai
     assert ran.models.requests == []
 
 
-async def test_a_server_that_dies_fails_the_step_and_a_retry_starts_it_again(room: Room) -> None:
+async def test_WB_161_a_server_that_dies_fails_the_step_and_a_retry_starts_it_again(room: Room) -> None:
     text = WORKFLOW.replace("servers:", "on_failure: retry, servers:")
     ran = await room.run(text, {"find": [calls(("die", {})), calls(("echo", {"text": "back"})), "done"]})
     assert ran.output == "done"
     assert "has ended: told to die" in ran.of("retrying")[0]["because"]["message"]
 
 
-async def test_a_tool_that_is_too_slow_is_told_to_the_model(room: Room) -> None:
+async def test_WB_161_a_tool_that_is_too_slow_is_told_to_the_model(room: Room) -> None:
     text = WORKFLOW.replace("servers:", "timeout: 300ms, servers:")
     ran = await room.run(text, {"find": [calls(("sleep", {"seconds": 20})), "without it"]})
     assert ran.output == "without it"
     assert "gave no answer within 0.3 s" in answers(ran.models.requests[1])[0]
 
 
-async def test_a_huge_result_is_shown_with_its_middle_left_out(room: Room) -> None:
+async def test_WB_161_a_huge_result_is_shown_with_its_middle_left_out(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": [calls(("big", {"characters": 3_000_000})), "done"]})
     [answer] = answers(ran.models.requests[1])
     assert len(answer) < 51_000
@@ -156,13 +156,13 @@ async def test_WB_121_a_model_that_asks_for_tools_for_ever_fails_its_step(room: 
     assert len(room.called) == 2
 
 
-async def test_without_a_number_ten_rounds_are_allowed(room: Room) -> None:
+async def test_WB_161_without_a_number_ten_rounds_are_allowed(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": [calls(("echo", {"text": "x"}))] * 10 + ["at last"]})
     assert ran.output == "at last"
     assert len(room.called) == 10
 
 
-async def test_after_a_crash_no_finished_call_is_made_again_and_no_server_is_needed(room: Room) -> None:
+async def test_WB_161_after_a_crash_no_finished_call_is_made_again_and_no_server_is_needed(room: Room) -> None:
     it = room.lab(WORKFLOW, {"find": [calls(("add", {"a": 1, "b": 1})), calls(("echo", {"text": "x"})), "done"]})
     first = await it.run()
     again = await Lab(
@@ -173,7 +173,7 @@ async def test_after_a_crash_no_finished_call_is_made_again_and_no_server_is_nee
     assert len(room.called) == 2
 
 
-async def test_after_a_crash_between_two_rounds_the_run_goes_on_behind_the_last_one(room: Room) -> None:
+async def test_WB_161_after_a_crash_between_two_rounds_the_run_goes_on_behind_the_last_one(room: Room) -> None:
     it = room.lab(WORKFLOW, {"find": [calls(("add", {"a": 1, "b": 1})), "done"]})
     await it.run()
     crashed = it.recorder.again()
@@ -186,7 +186,7 @@ async def test_after_a_crash_between_two_rounds_the_run_goes_on_behind_the_last_
     assert len(room.called) == 1
 
 
-async def test_the_next_round_asks_who_answered_and_the_others_after_it(room: Room) -> None:
+async def test_WB_161_the_next_round_asks_who_answered_and_the_others_after_it(room: Room) -> None:
     text = """
         execution: {providers: [{provider: one, model: m}, {provider: two, model: m}]}
         steps:
@@ -197,7 +197,7 @@ async def test_the_next_round_asks_who_answered_and_the_others_after_it(room: Ro
     assert ran.output == "done"
 
 
-async def test_a_stop_ends_the_tool_that_runs(room: Room) -> None:
+async def test_WB_161_a_stop_ends_the_tool_that_runs(room: Room) -> None:
     it = room.lab(WORKFLOW, {"find": [calls(("sleep", {"seconds": 60})), "done"]})
     running = asyncio.create_task(it.run())
     await until(lambda: room.called)
@@ -205,7 +205,7 @@ async def test_a_stop_ends_the_tool_that_runs(room: Room) -> None:
     await ends_stopped(running)
 
 
-def test_two_servers_with_a_tool_of_one_name_keep_both() -> None:
+def test_WB_161_two_servers_with_a_tool_of_one_name_keep_both() -> None:
     tools = [Tool("one", "read"), Tool("two", "read"), Tool("two", "write"), Tool("two", "a.b/c" + "x" * 70)]
     names = list(named(tools))
     assert names[:3] == ["one__read", "two__read", "write"]

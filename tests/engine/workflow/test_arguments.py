@@ -95,7 +95,7 @@ async def test_C11_arguments() -> None:
     assert ran.prompt("work") == "1/[1,2]/true/a: 1\nb: [1,2]\nc: true"
 
 
-async def test_numbers_keep_their_written_form() -> None:
+async def test_WB_028_numbers_keep_their_written_form() -> None:
     ran = await called("{a: 1.50, b: 1e3, c: 007, d: no}", "{{a}} {{b}} {{c}} {{d}}")
     assert ran.prompt("work") == "1.50 1e3 007 no"
 
@@ -165,6 +165,6 @@ async def test_WB_034_a_step_takes_over_the_name_of_an_argument_once_it_has_fini
     assert ran.prompt("late") == "result"
 
 
-async def test_reserved_words_are_no_arguments() -> None:
+async def test_WB_026_reserved_words_are_no_arguments() -> None:
     ran = await called("{loop: a, env: b, step: c}", "{{loop}} {{env}} {{step}}")
     assert ran.prompt("work") == "{{loop}} {{env}} {{step}}"

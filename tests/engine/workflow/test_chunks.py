@@ -14,34 +14,34 @@ def texts(text: str, strategy: str, size: int, overlap: int = 0) -> list[str]:
     return [chunk.text for chunk in chunks(text, strategy, size, overlap)]  # type: ignore[arg-type]
 
 
-def test_sentences_stay_whole_and_are_packed_together() -> None:
+def test_WB_156_sentences_stay_whole_and_are_packed_together() -> None:
     assert texts(TEXT, "sentence", 8) == ["One is first. Two follows it!", "Three asks? “Four.” Five ends."]
     assert texts(TEXT, "sentence", 4) == ["One is first.", "Two follows it!", "Three asks?", "“Four.”", "Five ends."]
 
 
-def test_sentences_of_other_scripts_end_too() -> None:
+def test_WB_156_sentences_of_other_scripts_end_too() -> None:
     assert texts("猫が好き。犬も好き。", "sentence", 2) == ["猫が好き。", "犬も好き。"]
 
 
-def test_paragraphs_end_at_blank_lines() -> None:
+def test_WB_156_paragraphs_end_at_blank_lines() -> None:
     assert texts("a b. c d.\n\ne f.\n \n\ng h i j k", "paragraph", 3) == ["a b. c d.", "e f.", "g h i j k"]
 
 
-def test_fixed_lengths_share_their_ends() -> None:
+def test_WB_156_fixed_lengths_share_their_ends() -> None:
     assert texts("abcdefghij", "fixed", 1, 0) == ["abcd", "efgh", "ij"]
     assert texts("abcdefghij", "fixed", 2, 1) == ["abcdefgh", "efghij"]
 
 
-def test_a_sentence_that_is_too_long_is_cut() -> None:
+def test_WB_156_a_sentence_that_is_too_long_is_cut() -> None:
     assert texts("a" * 10 + ". End.", "sentence", 2) == ["aaaaaaaa", "aa.", "End."]
 
 
-def test_an_overlap_repeats_whole_sentences() -> None:
+def test_WB_156_an_overlap_repeats_whole_sentences() -> None:
     found = texts("Aa bb. Cc dd. Ee ff. Gg hh.", "sentence", 4, 2)
     assert found == ["Aa bb. Cc dd.", "Cc dd. Ee ff.", "Ee ff. Gg hh."]
 
 
-def test_blank_text_has_no_chunks() -> None:
+def test_WB_156_blank_text_has_no_chunks() -> None:
     assert texts("  \n\n ", "sentence", 5) == texts("", "fixed", 5) == []
 
 
@@ -51,7 +51,7 @@ def test_blank_text_has_no_chunks() -> None:
     st.integers(1, 5),
     st.integers(0, 9),
 )
-def test_no_word_is_lost_and_no_chunk_is_too_long(text: str, strategy: str, size: int, overlap: int) -> None:
+def test_WB_156_no_word_is_lost_and_no_chunk_is_too_long(text: str, strategy: str, size: int, overlap: int) -> None:
     found = chunks(text, strategy, size, overlap)  # type: ignore[arg-type]
     covered = {at for chunk in found for at in range(chunk.start, chunk.end)}
     assert all(text[at].isspace() or at in covered for at in range(len(text)))

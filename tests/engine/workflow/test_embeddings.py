@@ -16,7 +16,7 @@ def output(ran: Ran) -> Any:
     return json.loads(ran.output)
 
 
-async def test_texts_are_joined_by_a_blank_line_and_cut_into_chunks() -> None:
+async def test_WB_156_texts_are_joined_by_a_blank_line_and_cut_into_chunks() -> None:
     ran = await run('steps: [{name: v, embeddings: {input: ["One is here.", "Two is there."], max_chunk_size: 4}}]')
     [request] = ran.models.embedded
     assert request.texts == ("One is here.", "Two is there.")
@@ -38,7 +38,7 @@ async def test_WB_014_an_unknown_name_stays_as_written_in_the_text_that_is_embed
     assert ran.warnings == ["`v` uses `{{nothing}}`, which nothing defines; it stays as written"]
 
 
-async def test_provider_and_model_each_come_from_mode_step_then_execution() -> None:
+async def test_WB_157_provider_and_model_each_come_from_mode_step_then_execution() -> None:
     text = """
         execution: {provider: exec, model: big}
         steps:
@@ -52,7 +52,7 @@ async def test_provider_and_model_each_come_from_mode_step_then_execution() -> N
     assert asked == [("exec", "big"), ("own", "big"), ("modep", "stepm"), ("exec", "modem")]
 
 
-async def test_every_parameter_is_passed_on() -> None:
+async def test_WB_157_every_parameter_is_passed_on() -> None:
     text = """
         execution: {provider: acme, model: m, timeout: 9s}
         steps: [{name: v, embeddings: {input: x, dimensions: 3, encoding_format: base64, include_metadata: false}}]
@@ -63,7 +63,7 @@ async def test_every_parameter_is_passed_on() -> None:
     assert list(output(ran)["embeddings"][0]) == ["vector"]
 
 
-async def test_a_file_wins_over_the_text(tmp_path: Path) -> None:
+async def test_WB_157_a_file_wins_over_the_text(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("from the file")
     text = """
         env: {N: notes}
@@ -73,20 +73,20 @@ async def test_a_file_wins_over_the_text(tmp_path: Path) -> None:
     assert ran.models.embedded[0].texts == ("from the file",)
 
 
-async def test_an_output_file_gets_the_data_and_the_step_says_so_in_one_line(tmp_path: Path) -> None:
+async def test_WB_157_an_output_file_gets_the_data_and_the_step_says_so_in_one_line(tmp_path: Path) -> None:
     text = "steps: [{name: v, embeddings: {input: x, output_file: out/v.json}}, {name: after, run: 'see {{v}}'}]"
     ran = await run(text, root=str(tmp_path))
     assert ran.prompt("after") == "see 1 vector of acme/large written to out/v.json"
     assert json.loads((tmp_path / "out/v.json").read_text())["total_chunks"] == 1
 
 
-async def test_an_output_file_outside_of_the_workspace_fails_the_step(tmp_path: Path) -> None:
+async def test_WB_157_an_output_file_outside_of_the_workspace_fails_the_step(tmp_path: Path) -> None:
     ran = await run("steps: [{name: v, embeddings: {input: x, output_file: ../v.json}}]", root=str(tmp_path))
     assert ran.outcome.failure is not None
     assert ran.outcome.failure.code == "forbidden"
 
 
-async def test_many_chunks_are_several_calls_and_each_is_paid_once() -> None:
+async def test_WB_157_many_chunks_are_several_calls_and_each_is_paid_once() -> None:
     text = "steps: [{name: v, embeddings: {input: '{{input}}', chunk_strategy: fixed, max_chunk_size: 1}}]"
     it = lab(text, input="abcd" * 150)
     first = await it.run()
@@ -101,7 +101,7 @@ async def test_many_chunks_are_several_calls_and_each_is_paid_once() -> None:
     assert again.output == first.output
 
 
-async def test_nothing_to_embed_is_a_failure() -> None:
+async def test_WB_157_nothing_to_embed_is_a_failure() -> None:
     ran = await run('steps: [{name: v, embeddings: {input: " "}}]')
     assert ran.outcome.failure is not None
     assert ran.outcome.failure.message == "`v` has no text to make vectors of"
@@ -114,7 +114,7 @@ async def test_WB_113_a_failing_embeddings_step_under_continue_leaves_empty_text
     assert ran.prompt("after") == "got <>"
 
 
-async def test_a_retried_step_asks_again() -> None:
+async def test_WB_112_a_retried_step_asks_again() -> None:
     ran = await run("steps: [{name: v, on_failure: retry, embeddings: {input: x}}]", {"embed": [failure(), "ok"]})
     assert ran.reason == "completed"
     assert [request.attempts for request in ran.models.embedded] == [1, 1]

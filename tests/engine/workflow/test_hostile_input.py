@@ -14,7 +14,7 @@ from loop_ls.testing.workflows import run
 ITEM = "steps: [{name: work, run: '{{item}}'}]"
 
 
-async def test_a_workflow_that_calls_itself_ends_with_a_sentence_after_sixteen_levels() -> None:
+async def test_WB_107_a_workflow_that_calls_itself_ends_with_a_sentence_after_sixteen_levels() -> None:
     done = await run({"main": "steps: [{name: a, run: x}, {name: again, template: {name: main}}]"})
     assert done.outcome.failure is not None
     assert done.outcome.failure.code == "too_deep"
@@ -22,7 +22,7 @@ async def test_a_workflow_that_calls_itself_ends_with_a_sentence_after_sixteen_l
     assert len(done.order) == 17
 
 
-async def test_workflows_that_call_each_other_in_a_circle_end_the_same_way() -> None:
+async def test_WB_107_workflows_that_call_each_other_in_a_circle_end_the_same_way() -> None:
     files = {
         "main": "steps: [{name: t, template: {name: other}}]",
         "other": "loops: [{name: l, workflow: main, max_iterations: 9, until: x}]",
@@ -31,7 +31,7 @@ async def test_workflows_that_call_each_other_in_a_circle_end_the_same_way() -> 
     assert (done.reason, done.order) == ("error", [])
 
 
-async def test_a_circle_under_continue_does_not_multiply_without_end() -> None:
+async def test_WB_107_a_circle_under_continue_does_not_multiply_without_end() -> None:
     """The innermost call fails at once; each level around it has its one iteration and its one question."""
     files = {"main": "loops: [{name: l, workflow: main, max_iterations: 1, until: x, on_failure: continue}]"}
     done = await run(files, {"judge": "NO"})
@@ -40,7 +40,7 @@ async def test_a_circle_under_continue_does_not_multiply_without_end() -> None:
 
 
 @pytest.mark.parametrize(("parallel", "count"), [("false", 1000), ("true, max_workers: 50", 10_000)])
-async def test_ten_thousand_items_run_in_order_and_in_time(parallel: str, count: int) -> None:
+async def test_WB_128_ten_thousand_items_run_in_order_and_in_time(parallel: str, count: int) -> None:
     items = "\n".join(map(str, range(count)))
     main = f"""
         loops:
@@ -60,7 +60,7 @@ async def test_ten_thousand_items_run_in_order_and_in_time(parallel: str, count:
     assert done.prompt("after") == f"{count} " + "---".join(map(str, range(count)))
 
 
-async def test_ten_thousand_items_under_a_limit_of_a_hundred_are_a_hundred() -> None:
+async def test_WB_128_ten_thousand_items_under_a_limit_of_a_hundred_are_a_hundred() -> None:
     items = json.dumps(list(range(10_000)))
     main = f"loops: [{{name: l, mode: iterate, items: '{items}', workflow: work, max_iterations: 100}}]"
     done = await run({"main": main, "work": ITEM})
@@ -68,7 +68,7 @@ async def test_ten_thousand_items_under_a_limit_of_a_hundred_are_a_hundred() -> 
     assert "9900 are left out" in done.warnings[0]
 
 
-async def test_an_output_of_ten_megabytes_is_judged_and_handed_on_whole() -> None:
+async def test_WB_087_an_output_of_ten_megabytes_is_judged_and_handed_on_whole() -> None:
     long = "ü" * 5_000_000
     files = {
         "main": "loops: [{name: l, workflow: work, max_iterations: 2, until: x}]\nsteps: [{name: s, run: '{{l}}'}]",
@@ -92,7 +92,7 @@ UNICODE = [
 
 
 @pytest.mark.parametrize("text", UNICODE)
-async def test_text_of_every_kind_passes_through_unchanged(text: str) -> None:
+async def test_WB_015_text_of_every_kind_passes_through_unchanged(text: str) -> None:
     files = {
         "main": "steps: [{name: a, run: x}, {name: t, template: {name: work, with: {v: '{{a}}', l: ['{{a}}']}}}]",
         "work": "steps: [{name: work, run: '{{v}}|{{l}}'}]",
@@ -103,7 +103,7 @@ async def test_text_of_every_kind_passes_through_unchanged(text: str) -> None:
     assert json.loads(listed) == [text]
 
 
-async def test_names_of_every_script_are_names() -> None:
+async def test_WB_008_names_of_every_script_are_names() -> None:
     text = "env: {größe: '3'}\nsteps: [{name: 手順, run: x}, {name: b, run: '{{手順}} {{env.größe}}'}]"
     assert (await run(text, {"手順": "結果"})).prompt("b") == "結果 3"
 
@@ -124,7 +124,7 @@ CONTROL = [
 
 
 @pytest.mark.parametrize("said", CONTROL)
-async def test_an_answer_that_looks_like_control_text_is_text(said: str) -> None:
+async def test_WB_061_an_answer_that_looks_like_control_text_is_text(said: str) -> None:
     files = {
         "main": """
             env: {KEY: "k3y"}
@@ -142,12 +142,12 @@ async def test_an_answer_that_looks_like_control_text_is_text(said: str) -> None
     assert "if_" not in done.order
 
 
-async def test_an_answer_cannot_ask_for_tools_that_were_not_offered() -> None:
+async def test_WB_161_an_answer_cannot_ask_for_tools_that_were_not_offered() -> None:
     done = await run("steps: [{name: a, run: x}]", {"a": [calls(("rm", {"path": "/"}), text="gone")]})
     assert (done.output, len(done.order)) == ("gone", 1)
 
 
-async def test_items_from_an_answer_may_not_leave_the_workspace() -> None:
+async def test_WB_127_items_from_an_answer_may_not_leave_the_workspace() -> None:
     main = """
         steps: [{name: list, run: x}]
         loops: [{name: l, mode: iterate, items: "{{list}}", workflow: work, max_iterations: 9}]
@@ -157,7 +157,7 @@ async def test_items_from_an_answer_may_not_leave_the_workspace() -> None:
     assert "there is no items file /etc/passwd in the workspace" in done.outcome.failure.message
 
 
-async def test_a_deep_json_in_a_list_of_items_is_text_and_no_crash() -> None:
+async def test_WB_124_a_deep_json_in_a_list_of_items_is_text_and_no_crash() -> None:
     deep: Any = "[" * 100_000
     main = "loops: [{name: l, mode: iterate, items: '{{input}}', workflow: work, max_iterations: 9}]"
     done = await run({"main": main, "work": ITEM}, input=deep)

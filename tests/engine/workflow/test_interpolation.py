@@ -120,7 +120,7 @@ async def test_WB_018_the_process_environment_is_not_visible_by_itself() -> None
         *("{{\tinput\n}}", "{{in put}}", "{{input}}{{input}}", "{{1input}}", "{{input.}}", "{{-input}}"),
     ],
 )
-def test_a_run_and_the_checker_see_the_same_placeholders(written: str) -> None:
+def test_WB_005_a_run_and_the_checker_see_the_same_placeholders(written: str) -> None:
     text = Text.of(f"description: {json.dumps(written)}\n")
     (piece,) = read_yaml(text).pieces
     assert isinstance(piece.node, Scalar)

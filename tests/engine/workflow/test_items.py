@@ -45,7 +45,7 @@ def test_C7_a_spread_object_is_in_doubt_and_blank_text_fails() -> None:
         parse_items("  \n ")
 
 
-def test_the_label_of_an_item_is_its_id_or_its_number() -> None:
+def test_WB_130_the_label_of_an_item_is_its_id_or_its_number() -> None:
     assert label({"name": "n", "id": "i"}, 3) == "i"
     assert label({"control_id": "AC-1", "name": "n"}, 3) == "AC-1"
     assert label("text", 3) == "ITEM-003"

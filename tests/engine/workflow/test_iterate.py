@@ -187,7 +187,7 @@ async def test_WB_140_under_halt_nothing_new_begins_after_a_failure() -> None:
     assert ran.of("iteration")[0]["item"] == "ITEM-000"
 
 
-async def test_a_restart_repeats_no_finished_item() -> None:
+async def test_WB_162_a_restart_repeats_no_finished_item() -> None:
     main = f"""
         loops:
           - {{name: l, mode: iterate, items: '{FIVE}', workflow: work, max_iterations: 9, parallel: true}}

@@ -88,7 +88,7 @@ async def test_WB_090_the_setting_names_another_judge() -> None:
     assert (request.provider, request.model) == ("strict", "judge-1")
 
 
-async def test_a_caller_without_models_leaves_it_to_the_callee() -> None:
+async def test_WB_090_a_caller_without_models_leaves_it_to_the_callee() -> None:
     work = "execution: {provider: other, model: small}\n" + WORK
     (request,) = (await judged(limit=1, head="execution: {}", work=work)).models.asked("judge")
     assert (request.provider, request.model) == ("other", "small")
@@ -170,7 +170,7 @@ async def test_WB_096_the_record_keeps_verdict_question_and_answer() -> None:
     assert outputs[second["outputRef"]] == "ok"  # the question is made of these two
 
 
-async def test_the_calls_of_steps_and_judges_name_the_providers_answer() -> None:
+async def test_WB_096_the_calls_of_steps_and_judges_name_the_providers_answer() -> None:
     script = {
         "work": ModelReply("done", "", "", response_id="w1"),
         "judge": ModelReply("YES", "", "", response_id="j1"),

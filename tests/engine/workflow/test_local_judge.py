@@ -43,7 +43,7 @@ def holds(condition: str, output: str) -> bool:
         ("It must not contain ERROR", "fine", "an ERROR"),
     ],
 )
-def test_a_named_text_is_looked_for(condition: str, met: str, not_met: str) -> None:
+def test_WB_158_a_named_text_is_looked_for(condition: str, met: str, not_met: str) -> None:
     assert holds(condition, met)
     assert not holds(condition, not_met)
 
@@ -63,7 +63,7 @@ def test_a_named_text_is_looked_for(condition: str, met: str, not_met: str) -> N
         "The output contains RED or GREEN and BLUE",
     ],
 )
-def test_what_takes_judgement_is_not_decided_here(condition: str) -> None:
+def test_WB_158_what_takes_judgement_is_not_decided_here(condition: str) -> None:
     assert read_local(condition) is None
 
 
@@ -73,41 +73,41 @@ async def looped(until: str, *outputs: str, settings: dict[str, Any] | None = No
     return await run({"main": main, "work": WORK}, script, settings=LOCAL if settings is None else settings)
 
 
-async def test_it_asks_nobody_and_says_so() -> None:
+async def test_WB_158_it_asks_nobody_and_says_so() -> None:
     ran = await looped("The output says DONE", "no", "DONE")
     assert ran.order == ["work", "work"]
     assert ran.reason == "condition_met"
     assert [(body["verdict"], body["local"]) for body in ran.of("judged")] == [("no", True), ("yes", True)]
 
 
-async def test_the_text_to_look_for_may_be_a_variable() -> None:
+async def test_WB_158_the_text_to_look_for_may_be_a_variable() -> None:
     ran = await looped("'The output says {{env.MARK}}'", "no", "SHIP", head="env: {MARK: SHIP}")
     assert (ran.reason, ran.outcome.iterations) == ("condition_met", 2)
     assert ran.of("judged")[0]["interpolated"] == "The output says SHIP"
 
 
-async def test_a_value_cannot_turn_the_condition_into_another_one() -> None:
+async def test_WB_158_a_value_cannot_turn_the_condition_into_another_one() -> None:
     ran = await looped("'The output says {{env.MARK}}'", "B", 'A" or "B', head="env: {MARK: 'A\" or \"B'}")
     assert ran.outcome.iterations == 2
 
 
-async def test_an_empty_text_to_look_for_is_never_met() -> None:
+async def test_WB_158_an_empty_text_to_look_for_is_never_met() -> None:
     ran = await looped("'The output says {{env.MARK}}'", "anything", head="env: {MARK: ''}")
     assert ran.reason == "max_iterations"
     assert "empty text" in ran.warnings[0]
 
 
-async def test_without_the_setting_a_model_is_asked() -> None:
+async def test_WB_158_without_the_setting_a_model_is_asked() -> None:
     ran = await looped("The output says DONE", "no", settings={})
     assert ran.order == ["work", "judge"]
 
 
-async def test_what_takes_judgement_goes_to_the_model_that_judge_names() -> None:
+async def test_WB_158_what_takes_judgement_goes_to_the_model_that_judge_names() -> None:
     ran = await looped("All is well", "x", settings={"judge": {"local": True, "provider": "p", "model": "m"}})
     assert ran.models.asked("judge")[0].provider == "p"
 
 
-def test_a_condition_that_nobody_can_decide_is_refused_at_the_start() -> None:
+def test_WB_158_a_condition_that_nobody_can_decide_is_refused_at_the_start() -> None:
     files = {
         "main.yaml": whole("main", "steps: [{name: t, template: {name: inner}}]"),
         "inner.yaml": whole("inner", "loops: [{name: l, workflow: work, max_iterations: 3, until: All is well}]"),

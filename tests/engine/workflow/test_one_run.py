@@ -127,7 +127,7 @@ def test_WB_059_a_circle_is_refused_and_named(main: str, path: str) -> None:
     assert path in found.message
 
 
-def test_nobody_who_can_judge_is_a_reason_not_to_begin() -> None:
+def test_WB_090_nobody_who_can_judge_is_a_reason_not_to_begin() -> None:
     main = "execution: {}\nloops: [{name: l, workflow: work, max_iterations: 1, until: All is well}]"
     work = "execution: {}\n" + WORK
     found = refused({"main": main, "work": work})
@@ -136,7 +136,7 @@ def test_nobody_who_can_judge_is_a_reason_not_to_begin() -> None:
     assert refused({"main": main, "work": work}, {"assist": {"provider": "a", "model": "b"}}) is None
 
 
-def test_a_run_for_one_element_needs_only_what_it_depends_on() -> None:
+def test_WB_165_a_run_for_one_element_needs_only_what_it_depends_on() -> None:
     main = """
         steps:
           - {name: a, run: x}
@@ -150,6 +150,6 @@ def test_a_run_for_one_element_needs_only_what_it_depends_on() -> None:
         needed_elements(lib.workflow("main"), "d")
 
 
-def test_only_what_can_be_reached_is_read() -> None:
+def test_WB_049_only_what_can_be_reached_is_read() -> None:
     lib = library({"main": "steps: [{name: t, template: {name: work}}]", "work": WORK, "other": "broken: ["})
     assert reachable(lib, "main") == ("main", "work")

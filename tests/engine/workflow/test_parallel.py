@@ -109,7 +109,7 @@ async def test_WB_146_a_steps_own_continue_is_no_failure() -> None:
     assert done.reason == "completed"
 
 
-async def test_loop_variables_do_not_hang_on_who_was_quicker() -> None:
+async def test_WB_142_loop_variables_do_not_hang_on_who_was_quicker() -> None:
     body = """
 steps: [{name: end, needs: [l, m], run: "{{loop.iteration}}"}]
 loops:
@@ -120,7 +120,7 @@ loops:
         assert (await ran(body, "", {slow: 50.0})).prompt("end") == "1"
 
 
-async def test_a_stop_ends_everything_that_runs() -> None:
+async def test_WB_077_a_stop_ends_everything_that_runs() -> None:
     it = parallel(FIVE, "", s0=SILENCE, s1=SILENCE, s2=SILENCE)
     running = asyncio.ensure_future(it.run())
     while it.models.running < 3:
@@ -131,7 +131,7 @@ async def test_a_stop_ends_everything_that_runs() -> None:
     assert it.models.order == ["s0", "s1", "s2"]
 
 
-async def test_a_restart_repeats_no_finished_call() -> None:
+async def test_WB_162_a_restart_repeats_no_finished_call() -> None:
     it = parallel(FIVE, "", {"s0": 3.0, "s1": 2.0, "s2": 1.0})
     first = await it.run()
     again = await it.restarted()

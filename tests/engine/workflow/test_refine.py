@@ -140,7 +140,7 @@ async def test_WB_077_a_stop_ends_the_loop_and_no_later_step_runs() -> None:
     assert it.models.running == 0
 
 
-async def test_a_pause_waits_before_the_next_call() -> None:
+async def test_WB_166_a_pause_waits_before_the_next_call() -> None:
     it = lab({"main": looped(2), "work": TWO}, {"judge": "NO"})
     it.recorder.pause()
     running = asyncio.ensure_future(it.run())
@@ -150,7 +150,7 @@ async def test_a_pause_waits_before_the_next_call() -> None:
     assert (await running).reason == "max_iterations"
 
 
-async def test_a_restart_repeats_no_finished_call() -> None:
+async def test_WB_162_a_restart_repeats_no_finished_call() -> None:
     it = lab({"main": looped(3), "work": TWO}, {"judge": ["NO", "NO", "YES"]})
     ran = await it.run()
     again = await it.restarted()
@@ -159,12 +159,12 @@ async def test_a_restart_repeats_no_finished_call() -> None:
     assert again.outcome == ran.outcome
 
 
-async def test_a_limit_given_at_the_start_replaces_that_of_the_file() -> None:
+async def test_WB_069_a_limit_given_at_the_start_replaces_that_of_the_file() -> None:
     ran = await run({"main": looped(5, after=False), "work": WORK}, {"judge": "NO"}, max_iterations=2)
     assert ran.outcome.iterations == 2
 
 
-async def test_no_loop_of_a_project_passes_its_ceiling_whatever_file_and_start_say() -> None:
+async def test_UP_46_no_loop_of_a_project_passes_its_ceiling_whatever_file_and_start_say() -> None:
     files = {"main": looped(5), "work": WORK}
     ran = await run(files, {"judge": "NO"}, settings={"limits": {"maxIterations": 2}}, max_iterations=4)
     assert len(ran.prompts("work")) == 2

@@ -86,7 +86,7 @@ async def test_WB_102_a_step_level_loop_is_a_step_outside_and_a_loop_inside() ->
     assert ran.completed("l")["reason"] == "condition_met"
 
 
-async def test_a_target_runs_what_it_depends_on_and_nothing_after_it() -> None:
+async def test_WB_165_a_target_runs_what_it_depends_on_and_nothing_after_it() -> None:
     main = """
         steps:
           - {name: a, run: x}

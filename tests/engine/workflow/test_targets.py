@@ -110,7 +110,7 @@ async def test_WB_119_a_callee_inherits_nothing() -> None:
     assert (request.provider, request.temperature) == ("c", 0.7)
 
 
-async def test_a_wait_of_the_provider_is_shown_at_once() -> None:
+async def test_UP_76_a_wait_of_the_provider_is_shown_at_once() -> None:
     class Busy(ScriptedModels):
         async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
             on_wait(Waiting(2, 3, 30.0, "rate limit"))
@@ -126,7 +126,7 @@ async def test_a_wait_of_the_provider_is_shown_at_once() -> None:
     assert (await running).output == "ok"
 
 
-async def test_missing_skills_are_told_once_for_each_step(tmp_path: Path) -> None:
+async def test_WB_163_missing_skills_are_told_once_for_each_step(tmp_path: Path) -> None:
     files = {
         "main": "loops: [{name: l, workflow: work, max_iterations: 3, until: It says DONE}]",
         "work": "steps: [{name: work, run: x, skills: [pdf]}, {name: plain, run: x}]",
@@ -137,7 +137,7 @@ async def test_missing_skills_are_told_once_for_each_step(tmp_path: Path) -> Non
     ]
 
 
-async def test_a_step_is_told_the_skills_that_it_names(tmp_path: Path) -> None:
+async def test_WB_163_a_step_is_told_the_skills_that_it_names(tmp_path: Path) -> None:
     for name, text in (("tables", "Align the columns."), ("tone", "Be kind."), ("other", "Never told.")):
         (tmp_path / "skills" / name).mkdir(parents=True)
         (tmp_path / "skills" / name / "SKILL.md").write_text(text)
@@ -156,7 +156,7 @@ async def test_a_step_is_told_the_skills_that_it_names(tmp_path: Path) -> None:
     assert ran.warnings == []
 
 
-async def test_a_skill_is_read_inside_of_the_project_alone(tmp_path: Path) -> None:
+async def test_WB_163_a_skill_is_read_inside_of_the_project_alone(tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "SKILL.md").write_text("a key")
     project = tmp_path / "project"
@@ -167,12 +167,12 @@ async def test_a_skill_is_read_inside_of_the_project_alone(tmp_path: Path) -> No
     assert "not there" in ran.warnings[0]
 
 
-async def test_who_wants_skills_and_names_none_is_told_where_they_are_listed(tmp_path: Path) -> None:
+async def test_WB_163_who_wants_skills_and_names_none_is_told_where_they_are_listed(tmp_path: Path) -> None:
     ran = await run("steps: [{name: a, run: x, servers: [skills]}]", root=str(tmp_path))
     assert ran.warnings == ["`a` wants `skills` and names none: list them in `skills`"]
 
 
-async def test_text_is_shown_while_it_comes() -> None:
+async def test_WB_164_text_is_shown_while_it_comes() -> None:
     ran = await run("steps: [{name: a, run: x}]", {"a": "the answer"})
     ((text, shown),) = ran.recorder.texts
     assert (text, shown["step"], shown["place"]) == ("the answer", "a", "a")

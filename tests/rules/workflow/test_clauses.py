@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -538,3 +539,141 @@ def test_WF415_a_file_is_looked_for_from_the_folder_and_from_the_workspace(tmp_p
         document = Document.open(f"file://{tmp_path}/sub/flow.yaml", text)
         found = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
         assert [one.rule for one in found if one.rule == "WF415"] == codes, path
+
+
+def test_WF703_a_local_judge_changes_nothing_where_a_condition_names_no_text() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: l, workflow: draft, max_iterations: 3, until: "It compiles AND lints AND has docs"}
+                                                               # ^ error: WF701
+                                                               # ^ warning: WF703
+        steps:
+          - {name: a, needs: [l], run: "{{l}}"}
+        """
+        + DRAFT,
+        settings=settings_of({"judge": {"local": True}})[0],
+    )
+
+
+def test_WF415_a_path_is_needed_and_outputs_are_written_by_the_run() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: nowhere, workflow: draft, mode: iterate, items: "file://", max_iterations: 5}
+          - {name: written, workflow: draft, mode: iterate, items: "file:///outputs/a.txt", max_iterations: 5}
+          - {name: known_later, workflow: draft, mode: iterate, items: "file://{{input}}", max_iterations: 5}
+          - {name: missing, workflow: draft, mode: iterate, items: "file://a.txt", max_iterations: 5}
+                                                                 # ^^^^^^^^^^^^^^ warning: WF415
+        steps:
+          - {name: a, needs: [nowhere, written, known_later, missing], run: "{{input}}"}
+        """
+        + DRAFT
+    )
+
+
+def test_WF419_blank_text_is_no_list() -> None:
+    check_findings(
+        """
+        loops:
+          - {name: blank, workflow: draft, mode: iterate, items: "  ", max_iterations: 5}
+                                                               # ^^^^ information: WF419 0 items
+          - {name: lines, workflow: draft, mode: iterate, items: "{}\\n\\n[]", max_iterations: 5}
+        steps:
+          - {name: a, needs: [blank, lines], run: "{{input}}"}
+        """
+        + DRAFT
+    )
+
+
+def test_WF215_a_template_that_cannot_be_read_or_has_tools_needs_no_reader() -> None:
+    check_findings("""
+        steps:
+          - {name: a, template: {name: nothing, with: {input: "{{input}}"}}}
+                                     # ^^^^^^^ error: WF601
+          - {name: b, template: {name: tools, with: {input: "{{input}}"}}}
+          - {name: c, template: {name: plain, with: {input: "{{input}}"}}}
+                 # ^ hint: WF215
+          - {name: d, run: "{{input}}"}
+        #- tools.yaml
+        execution: {provider: ollama, model: llama3.2, servers: [files]}
+        steps:
+          - {name: x, run: "{{input}}"}
+        #- plain.yaml
+        steps:
+          - {name: x, run: "{{input}}"}
+    """)
+
+
+def test_WF113_a_misspelt_parallel_beside_the_right_one_does_not_count() -> None:
+    check_findings("""
+        execution: {provider: ollama, model: llama3.2, paralel: true, parallel: false, max_workers: 4}
+                                                     # ^^^^^^^ error: WF006
+                                                                                     # ^^^^^^^^^^^ error: WF113
+        steps:
+          - {name: a, run: "{{input}}"}
+    """)
+
+
+def test_WF006_and_WF509_a_repeated_key_of_the_head_is_judged_once() -> None:
+    check_findings("""
+        $schema: workflow/v2.0
+        name: flow
+        version: 1.0.0
+        description: "A {{input}}"
+                      # ^^^^^^^^^ warning: WF509
+        description: "B {{input}}"
+        ^^^^^^^^^^^ error: WF005
+        colour: "{{input}}"
+        ^^^^^^ error: WF006
+        colour: "{{input}}"
+        ^^^^^^ error: WF005
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: a, run: "{{input}}"}
+    """)
+
+
+def test_WF009_is_silent_where_another_rule_asks_for_the_value() -> None:
+    check_findings("""
+        steps:
+          - {name: a, run: "{{input}}", template: }
+                                      # ^^^^^^^^ information: WF009
+          - {name: b, needs: [a], run: , rag: }
+                 # ^ error: WF203
+          - {name: c, needs: [b], rag: {server: , query: "{{input}}"}}
+                                # ^^^ warning: WF812
+    """)
+
+
+def test_WF507_the_output_before_is_read_by_that_name_in_a_loop_alone() -> None:
+    check_findings("""
+        loops:
+          - {name: l, workflow: draft, max_iterations: 3, until: "It says READY"}
+        steps:
+          - {name: a, needs: [l], run: "{{l}}"}
+        #- draft.yaml
+        steps:
+          - {name: a, template: {name: last, with: {input: "{{loop.output}} {{input}}"}}}
+          - name: b
+            needs: [a]
+            loop:
+              workflow: last
+              with: {input: "{{loop.output}}"}
+                           # ^^^^^^^^^^^^^^^ information: WF507
+              max_iterations: 3
+              until: "It says READY"
+        #- last.yaml
+        steps:
+          - {name: x, run: "{{input}} READY"}
+    """)
+
+
+def test_WF503_a_slip_of_input_with_a_part_is_told_that_there_are_none() -> None:
+    check_findings("""
+        steps:
+          - {name: a, run: "{{inptu.name}} {{input}}"}
+                          # ^^^^^^^^^^^^^^ warning: WF503 did you mean `input`? It is one text without parts
+          - {name: b, needs: [a], run: "{{a}} {{nothing.name}}"}
+                                            # ^^^^^^^^^^^^^^^^ warning: WF503 `nothing.name` does not exist: `nothing`
+    """)

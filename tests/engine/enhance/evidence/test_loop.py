@@ -18,7 +18,7 @@ def rates(good: str, high: float = 1.0, low: float = 0.6) -> Any:
     return lambda prompt: high if good in prompt else low
 
 
-async def test_a_text_that_always_passes_converges_on_all_cases_without_a_plan() -> None:
+async def test_EB_124_a_text_that_always_passes_converges_on_all_cases_without_a_plan() -> None:
     loop = noisy(1, lambda prompt: 1.0, {1: "never asked"})
     outcome = await loop.run()
     assert (outcome.reason, outcome.iterations, len(loop.planner_calls)) == ("converged", 1, 0)
@@ -31,7 +31,7 @@ async def test_a_text_that_always_passes_converges_on_all_cases_without_a_plan()
     assert "10 of 10 trials passed: at least 79% would" in outcome.because
 
 
-async def test_a_plan_is_tried_from_memory_and_written_when_it_is_better() -> None:
+async def test_EB_124_a_plan_is_tried_from_memory_and_written_when_it_is_better() -> None:
     loop = noisy(3, rates("carefully", low=0.3), {1: "Write about {{input}}, carefully"})
     outcome = await loop.run()
     kinds = [kind for kind, _ in loop.recorder.facts]
@@ -41,7 +41,7 @@ async def test_a_plan_is_tried_from_memory_and_written_when_it_is_better() -> No
     assert [one["accepted"] for one in loop.of("candidate_decided")] == [True, True]
 
 
-async def test_a_plan_that_is_no_better_is_not_written() -> None:
+async def test_EB_124_a_plan_that_is_no_better_is_not_written() -> None:
     loop = noisy(3, rates("carefully", high=0.0, low=0.3), {1: "Write about {{input}}, carefully"})
     outcome = await loop.run()
     assert outcome.reason not in ("converged", "improved")
@@ -53,7 +53,7 @@ async def test_a_plan_that_is_no_better_is_not_written() -> None:
     assert "refused (screen)" in told
 
 
-async def test_a_text_that_fits_the_seen_cases_only_does_not_converge() -> None:
+async def test_EB_124_a_text_that_fits_the_seen_cases_only_does_not_converge() -> None:
     def fitted(prompt: str) -> float:
         return 0.0 if "other" in prompt else 1.0
 
@@ -64,14 +64,14 @@ async def test_a_text_that_fits_the_seen_cases_only_does_not_converge() -> None:
     assert loop.of("candidate_decided")[0]["by"] == "holdout"
 
 
-async def test_the_planner_hears_nothing_of_held_out_cases() -> None:
+async def test_EB_124_the_planner_hears_nothing_of_held_out_cases() -> None:
     loop = noisy(2, lambda prompt: 0.0, {1: "Write about {{input}} well"})
     await loop.run()
     assert all("held-" not in one.prompt and "other 1" not in one.prompt for one in loop.planner_calls)
     assert any("case-1" in one.prompt for one in loop.planner_calls)
 
 
-async def test_a_provider_that_is_out_of_order_says_nothing_about_the_text() -> None:
+async def test_EB_124_a_provider_that_is_out_of_order_says_nothing_about_the_text() -> None:
     answers = [failing("server"), "good"]
     loop = Loop(TEXT, {"draft": [*answers, "good"]}, cases=CASES)
     outcome = await loop.run()
@@ -83,13 +83,13 @@ async def test_a_provider_that_is_out_of_order_says_nothing_about_the_text() -> 
     assert [one["outcome"] for one in gone.of("trial_finished")] == ["void"] * 3
 
 
-async def test_the_money_and_the_trials_of_a_loop_have_an_end() -> None:
+async def test_EB_124_the_money_and_the_trials_of_a_loop_have_an_end() -> None:
     loop = noisy(1, lambda prompt: 0.9, {1: "Write about {{input}} well"}, {"maxTrials": 4})
     assert (await loop.run()).reason == "budget"
     assert len(loop.of("trial_finished")) == 4
 
 
-async def test_a_replay_makes_no_trial_again() -> None:
+async def test_EB_124_a_replay_makes_no_trial_again() -> None:
     loop = noisy(3, rates("carefully", low=0.3), {1: "Write about {{input}}, carefully"})
     first = await loop.run()
     asked = len(loop.models.requests)
@@ -100,14 +100,14 @@ async def test_a_replay_makes_no_trial_again() -> None:
 
 
 @pytest.mark.parametrize("input", ["one two three four five six seven eight nine"])
-async def test_a_plan_that_knows_a_case_by_heart_is_refused(input: str) -> None:
+async def test_EB_124_a_plan_that_knows_a_case_by_heart_is_refused(input: str) -> None:
     cases = ({"name": "long", "input": input}, *CASES[:2])
     loop = noisy(1, lambda prompt: 0.0, {1: f"For {input} say yes, else {{{{input}}}}"}, cases=cases)
     await loop.run()
     assert {one["reasonCode"] for one in loop.of("op_rejected")} == {"leaks_check"}
 
 
-async def test_noise_is_not_taken_for_success() -> None:
+async def test_EB_124_noise_is_not_taken_for_success() -> None:
     """Every plan is as bad as what it changes; each text passes three trials of five."""
     ends: Counter[str] = Counter()
     for seed in range(FEW):
@@ -116,7 +116,7 @@ async def test_noise_is_not_taken_for_success() -> None:
     assert ends["converged"] == 0
 
 
-async def test_only_one_case_and_no_held_out_one_is_said() -> None:
+async def test_EB_124_only_one_case_and_no_held_out_one_is_said() -> None:
     loop = Loop(TEXT, {"draft": "good"}, cases=CASES[:1])
     outcome = await loop.run()
     assert outcome.reason == "converged"

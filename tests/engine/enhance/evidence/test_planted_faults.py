@@ -118,7 +118,7 @@ FAULTS: dict[str, Fault] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_a_planted_fault_is_mended_with_evidence_or_given_up_with_a_reason(name: str) -> None:
+async def test_EB_124_a_planted_fault_is_mended_with_evidence_or_given_up_with_a_reason(name: str) -> None:
     fault = FAULTS[name]
     plans = [plan_of(dict(fault.plan))] if fault.plan else [plan_of()]
     loop = Loop(
@@ -139,5 +139,5 @@ async def test_a_planted_fault_is_mended_with_evidence_or_given_up_with_a_reason
         assert loop.seen_text() == fault.text
 
 
-def test_eight_of_them_are_mended() -> None:
+def test_EB_124_eight_of_them_are_mended() -> None:
     assert (len(FAULTS), sum(fault.mended for fault in FAULTS.values())) == (10, 8)
