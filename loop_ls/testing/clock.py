@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from collections.abc import Callable
 from typing import Any
 
 
@@ -37,3 +38,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self.passed
+
+
+def made_to_jump(loop: asyncio.AbstractEventLoop) -> Callable[[float], None]:
+    """Puts the clock of a loop ahead by so many seconds, each time it is called: for tests that have to wait for
+    programs, and must not depend on how long these take."""
+    clock, ahead = loop.time, 0.0
+
+    def jump(seconds: float) -> None:
+        nonlocal ahead
+        ahead += seconds
+
+    loop.time = lambda: clock() + ahead  # type: ignore[method-assign]
+    return jump

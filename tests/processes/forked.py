@@ -14,7 +14,7 @@ import selectors
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -69,10 +69,18 @@ _kept: list[subprocess.Popen[bytes]] = []
 class Forked(subprocess.Popen[Any]):
     """Takes of `Popen`: files, `cwd`, `env`, `start_new_session` and how texts are read."""
 
+    _told: int | None = None  # where the fork server says how it ended
+
+    def __del__(self, *given: Any, close: Callable[[int], None] = os.close) -> None:
+        """Its parent is the fork server: there is nothing to reap, and no module to do it when the interpreter ends."""
+        if self._told is None:
+            super().__del__(*given)  # type: ignore[misc]
+        elif self.returncode is None:
+            close(self._told)
+
     def _execute_child(self, args: Any, *others: Any) -> None:  # type: ignore[override]
         found = program(args) if HAS_FORK and _imports_as_here(others[5]) else None
         if found is None:
-            self._told = None
             super()._execute_child(args, *others)  # type: ignore[misc]
             return
         folder, env, session = others[4], others[5], others[-2]

@@ -180,7 +180,7 @@ def test_UP_42_nothing_is_fetched_and_a_huge_file_is_not_read(
     for uri in (named, plain):
         for method in ("hover", "completion", "definition"):
             place = {"textDocument": {"uri": uri}, "position": {"line": 1, "character": 12}}
-            assert "error" not in server.ask(f"textDocument/{method}", place, limit=10)
+            assert "error" not in server.ask(f"textDocument/{method}", place)
     settings_uri = (folder / ".loop-ls.yaml").as_uri()
     server.open(settings_uri, settings)
     assert [d["code"] for d in server.diagnostics(settings_uri, 1)].count("LS002") == 1

@@ -230,7 +230,7 @@ class Journal:
             self._queue.put(held)
             return
         self._tell(results)
-        if unsafe := [waiting for waiting, _ in results if not waiting.done.done()]:
+        if unsafe := [waiting for waiting, _ in results if not (waiting.parked or waiting.done.done())]:
             self._queue.put(unsafe)
 
     def _write(self) -> None:
@@ -243,7 +243,7 @@ class Journal:
                     leaving = True
                     break
                 batch = batch + found
-            new = [waiting for waiting in batch if waiting.added is None]
+            new = self._oldest_first([waiting for waiting in batch if waiting.added is None])
             results = self._patiently(new) if new else []
             unsynced = self._synced(waiting.entry.durable for waiting in batch)
             try:
@@ -255,6 +255,13 @@ class Journal:
                 return
             if self.storage.untidy and (self._tidying is None or self._tidying.done()):
                 self._tidying = self._tidiers.submit(self.storage.tidy)
+
+    def _oldest_first(self, new: list[_Waiting]) -> list[_Waiting]:
+        """What was parked is offered again before all that its runs have said since."""
+        offered = [waiting for waiting in new if waiting.parked]
+        for waiting in offered:
+            self._standing.pop(waiting.entry.run, None)
+        return offered + [waiting for waiting in new if not waiting.parked]
 
     def _synced(self, durable: Iterable[bool]) -> JournalRefused | None:
         try:
@@ -338,7 +345,6 @@ class Journal:
         """Try again to write what is parked, in its order."""
         self._offering = None
         parked, self._parked = self._parked, []
-        self._standing.clear()
         self._queued += len(parked)
         self._queue.put(parked)
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 from tests.cli.conftest import Place
 
 FLOW = "loop-ls-demo/rounds/bulletin.yaml"
 
 
-def test_one_loop_of_each_system_in_under_two_minutes(alone: Place) -> None:
-    began = time.monotonic()
+def test_one_loop_of_each_system(alone: Place) -> None:
     done = alone.call("demo", "--all")
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 120
     told = [
         "develop: ✓ condition met in iteration 3",  # workflow
         "✓ condition met in iteration 3 · $0.00",  # assistant

@@ -165,9 +165,18 @@ def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place, seen
 
 def test_a_detached_run_is_nobodys_to_end(alone: Place) -> None:
     alone.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
-    alone.write("slow.answers.yaml", "delay: 60\n" + ANSWERS)
-    alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="100")
-    alone.call("run", "slow.yaml", "--input", "x", "--detach")
-    alone.call("run", "only_loop.yaml", "--input", "x", "--mock")
-    time.sleep(0.5)  # longer than the grace time: nothing may happen in it
-    assert re.search(r"slow_it +● running", alone.call("runs", "--status", "active").stdout)
+    alone.write("slow.answers.yaml", "delay: 600\n" + ANSWERS)
+    alone.write("develop.answers.yaml", drafts(0, 300))
+    assert alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="100").returncode == 0
+    assert alone.call("run", "slow.yaml", "--input", "x", "--detach").returncode == 0
+    watching = alone.popen("run", "develop.yaml", "--input", "ships")
+    assert watching.stderr
+    assert any(line.startswith("develop 1/5") for line in watching.stderr), "it follows its run"
+    watching.kill()
+    watching.wait(LONG)
+    deadline = time.monotonic() + LONG
+    while '"reason": "teardown"' not in alone.call("runs", "--json").stdout:
+        assert time.monotonic() < deadline
+    active = alone.call("runs", "--status", "active").stdout
+    assert re.search(r"slow_it +● running", active)
+    assert "develop_it" not in active

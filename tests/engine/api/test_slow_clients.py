@@ -6,7 +6,7 @@ import asyncio
 import json
 import resource
 import socket
-import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -70,6 +70,8 @@ async def test_a_body_that_never_ends_is_a_bad_request(project: EngineProject, m
 
 async def test_an_answer_that_nobody_reads_is_given_up(project: EngineProject, monkeypatch: Any) -> None:
     monkeypatch.setattr(connection, "WRITE_SECONDS", 0.3)
+    given_up, give_up = asyncio.Event(), connection.Connection._give_up
+    monkeypatch.setattr(connection.Connection, "_give_up", lambda each: (give_up(each), given_up.set()))
     run_id = await project.run(1)
     await project.ended(run_id)
     fact = ("progress", {"iteration": 1, "learning": "x" * 900_000})
@@ -80,22 +82,19 @@ async def test_an_answer_that_nobody_reads_is_given_up(project: EngineProject, m
     deaf.connect(("127.0.0.1", project.handover.port))
     deaf.sendall(f"GET /api/v1/loops/{run_id}/events HTTP/1.1\r\n{HEAD}\r\n".encode())
     deaf.settimeout(LONG)
-    came, ended = b"", time.monotonic() + LONG
-    await asyncio.sleep(1.0)  # longer than the engine waits
-    while time.monotonic() < ended:
-        try:
-            part = await asyncio.to_thread(deaf.recv, 1 << 20)
-        except ConnectionError:
-            break
-        if not part:
-            break
-        came += part
+    await asyncio.wait_for(given_up.wait(), LONG)
+    came = b""
+    with suppress(ConnectionError):
+        while part := await asyncio.to_thread(deaf.recv, 1 << 20):
+            came += part
     assert len(came) < 9_000_000, "the rest was thrown away"
     deaf.close()
 
 
 async def test_a_thousand_readers_of_which_some_hang(project: EngineProject, monkeypatch: Any) -> None:
     """Every reader that reads has every fact, in order; the engine waits for none."""
+    monkeypatch.setattr("loop_ls.engine.api.stream.PATIENCE_SECONDS", 3600)
+    monkeypatch.setattr(connection, "WRITE_SECONDS", 3600)
     count, deaf = 1000, 5
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 4096:
@@ -123,16 +122,13 @@ async def test_a_thousand_readers_of_which_some_hang(project: EngineProject, mon
             writer.close()
 
     readers = [asyncio.create_task(read()) for _ in range(count)]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LONG):
         while project.presence.listeners < count + deaf:
             await asyncio.sleep(0.01)
-        began = time.monotonic()
         run_id = await project.run(5)
         state = await project.ended(run_id)
-        took = time.monotonic() - began
         found = await asyncio.gather(*readers)
     assert state["reason"] == "condition_met"
-    assert took < 20
     whole = list(range(1, int(project.engine.status["position"]) + 1))
     assert all(seen == whole for seen in found)
     for each in hung:

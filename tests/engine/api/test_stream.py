@@ -81,14 +81,20 @@ async def test_one_run_only(project: EngineProject) -> None:
 
 async def test_streamed_text_is_shown_without_a_number(project: EngineProject) -> None:
     project.program.hold.clear()
-    listening = asyncio.create_task(listened(project))
-    while not project.presence.listeners:
-        await asyncio.sleep(0)
-    await project.run(1)
-    await asyncio.sleep(0.1)  # the feed gathers text for a moment before it shows any
-    project.program.hold.set()
-    texts = [event for event in await listening if '"kind":"text"' in event["data"]]
-    assert texts and all("id" not in event for event in texts)
+    async with asyncio.timeout(LONG), project.http.stream("GET", "/api/v1/events") as response:
+        events = parts(response)
+        assert (await anext(events))["event"] == "hello"
+        await project.run(1)
+        kinds, numbered = [], []
+        async for event in events:
+            kinds.append(json.loads(event["data"])["kind"])
+            numbered.append("id" in event)
+            if kinds[-1] == "text":
+                project.program.hold.set()
+            if kinds[-1] == "completed":
+                break
+    assert "text" in kinds
+    assert numbered == [kind != "text" for kind in kinds]
 
 
 async def test_a_quiet_stream_has_a_heartbeat(project: EngineProject, monkeypatch: Any) -> None:

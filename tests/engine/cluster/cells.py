@@ -128,12 +128,12 @@ class EngineProcess:
             found.append(answer["runId"])
         return found
 
-    async def heard(self, kinds: list[str], runs: list[str], patience: float = 30.0) -> list[dict[str, Any]]:
+    async def heard(self, kinds: list[str], runs: list[str], patience: float = 60.0) -> list[dict[str, Any]]:
         """The first fact of one of these kinds for each of the runs, once this engine has heard of all."""
         async with asyncio.timeout(patience):
             return list(await self.ask("heard", kinds, runs))
 
-    async def ended(self, runs: list[str], patience: float = 30.0) -> None:
+    async def ended(self, runs: list[str], patience: float = 60.0) -> None:
         await self.heard(["completed", "failed", "cancelled"], runs, patience)
 
     async def facts(self, run_id: str) -> list[dict[str, Any]]:

@@ -84,7 +84,7 @@ async def test_UP_58_a_stopped_run_does_not_wake_up_again(project: Project) -> N
     facts = await project.ended(run_id)
     assert facts[-1]["kind"] == "cancelled"
     running = [task for task in asyncio.all_tasks() if task.get_name() == f"run {run_id}"]
-    assert not running or not (await asyncio.wait(running, timeout=25))[1]  # its last fact is on its way to the disk
+    assert not running or not (await asyncio.wait(running, timeout=60))[1]  # its last fact is on its way to the disk
     assert project.models.order == ["write"]
     assert len((await engine.events(run_id))["events"]) == len(facts)
 

@@ -444,10 +444,14 @@ async def test_attempts_are_booked_without_any_cap() -> None:
 
 async def test_a_call_that_is_given_up_is_booked_with_what_was_heard() -> None:
     async with paid_server(OPENAI["falls silent in the middle"]) as account:
-        spent = Spent(account, "openai")
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await spent.call()
+        spent, heard = Spent(account, "openai"), asyncio.Event()
+        spent.settings["house"] |= {"timeoutSeconds": 600, "idleSeconds": 600}
+        request = ModelRequest("house", "m", "Say a lot.", max_tokens=MOST, bill=spent.bill)
+        asking = asyncio.create_task(spent.models.ask(request, lambda text: heard.set()))
+        await asyncio.wait_for(heard.wait(), 60)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
         assert [attempt.code for attempt in spent.bill.attempts] == ["given_up"]
         assert spent.booked >= account.total
         await spent.house.aclose()

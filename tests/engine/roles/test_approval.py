@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import time
+import json
+from unittest import mock
 
 import pytest
 
 from loop_ls.engine.roles.approval import APPROVALS, REJECTIONS, by_last_line, by_words
 from loop_ls.engine.roles.body import _SIGNAL, SIGNAL_LINE
-from loop_ls.engine.roles.gate import read_gate
+from loop_ls.engine.roles.gate import TRIES, read_gate
+from loop_ls.testing.call_count import calls_in
 
 from .conftest import EngineProject
 
@@ -129,12 +131,11 @@ def test_RB_052_a_signal_that_begins_inside_of_another_place_is_found() -> None:
 
 
 def test_RB_052_an_output_of_millions_of_characters_holds_nobody_up() -> None:
-    """Each was half a minute and more; the limit is far above what they take now, on a busy machine too."""
-    began = time.process_time()
+    """Each was half a minute and more, and worse with twice the length."""
     assert not by_words("lorem ipsum dolor " * 200_000).approved
     assert not by_last_line("abc def\n" * 100_000).approved
+    assert calls_in(lambda: by_last_line("abc def\n" * 1000)) < 20 * 1000
     assert _SIGNAL.match(("STATUS" + " " * 20_000).strip()[:SIGNAL_LINE]) is None
-    assert time.process_time() - began < 8
 
 
 def test_UP_72_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be_anything() -> None:
@@ -144,10 +145,11 @@ def test_UP_72_a_verdict_is_looked_for_behind_so_many_braces_and_findings_may_be
         assert found is not None
         assert found.approved, findings
     assert read_gate("{ " * 50 + good % "[]") is not None
-    began = time.process_time()
-    assert read_gate("{ " * 500_000) is None
-    assert read_gate('{"a":' * 20_000) is None
-    assert time.process_time() - began < 5
+    for text in ("{ " * 500_000, '{"a":' * 20_000):
+        with mock.patch.object(json.JSONDecoder, "raw_decode", autospec=True, side_effect=ValueError) as tried:
+            assert read_gate(text) is None
+        assert 0 < tried.call_count <= TRIES
+        assert read_gate(text) is None
 
 
 async def test_RB_044_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_engine(project: EngineProject) -> None:

@@ -5,17 +5,50 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.runners import line_reader
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.runner import Assignment
+from loop_ls.engine.runners.runner import Assignment, Hear, Work
+from loop_ls.engine.runners.stream_json import StreamJson
+from loop_ls.testing.clock import made_to_jump
 from tests.engine.runners.support.agents import FakeAgent, gone, option
+
+Jump = Callable[[float], None]
+
+
+class Overheard(Claude):
+    """Tells of each line that the agent prints."""
+
+    def __init__(self, on_line: Callable[[], object]) -> None:
+        self._on_line = on_line
+
+    def speech(self, hear: Hear) -> StreamJson:
+        speech = super().speech(hear)
+        take = speech.line
+
+        def line(text: str) -> bool:
+            self._on_line()
+            return take(text)
+
+        speech.line = line  # type: ignore[method-assign]
+        return speech
+
+
+@pytest.fixture
+async def jump(monkeypatch: pytest.MonkeyPatch) -> Jump:
+    """Puts the clock of the limits ahead."""
+    loop = asyncio.get_running_loop()
+    made = made_to_jump(loop)
+    monkeypatch.setattr(line_reader, "time", SimpleNamespace(monotonic=loop.time))
+    return made
 
 
 @pytest.fixture
@@ -23,8 +56,20 @@ def agent(tmp_path: Path) -> FakeAgent:
     return FakeAgent(tmp_path / "agent")
 
 
-async def all_gone(*pids: int, within: float = 5) -> None:
-    async with asyncio.timeout(within):
+async def paced(agent: FakeAgent, jump: Jump, **limits: float) -> Work:
+    """What it says comes 400 s after what it said before."""
+
+    def on_line() -> None:
+        jump(400.0)
+        with (agent.folder / "heard").open("a") as heard:
+            heard.write(".")
+
+    runner = CliRunner("claude-code", agent.program, Overheard(on_line), dict(os.environ))
+    return await runner.run(Assignment("x", **limits))
+
+
+async def all_gone(*pids: int) -> None:
+    async with asyncio.timeout(60):
         while not all(map(gone, pids)):
             await asyncio.sleep(0.002)
 
@@ -65,24 +110,29 @@ async def test_text_is_heard_while_the_agent_goes_on(agent: FakeAgent, tmp_path:
     assert (work.text, work.usd, work.input_tokens, work.model) == ("the end", 0.01, 10, "fake")
 
 
-async def test_AB_086_a_silent_agent_is_ended_at_its_idle_limit(agent: FakeAgent) -> None:
+async def test_AB_086_a_silent_agent_is_ended_at_its_idle_limit(agent: FakeAgent, jump: Jump) -> None:
     agent.say({"hang": True})
-    began = time.monotonic()
-    with pytest.raises(Failure, match=r"timed out \(inactivity\).* 1 s"):
-        await agent.run(idle=1.0)
-    assert time.monotonic() - began < 60
+    heard = asyncio.Event()
+    runner = CliRunner("claude-code", agent.program, Overheard(heard.set), dict(os.environ))
+    running = asyncio.create_task(runner.run(Assignment("x", idle=600.0)))
+    await asyncio.wait_for(heard.wait(), 60)
+    jump(599.0)
+    assert not running.done()
+    jump(1.0)
+    with pytest.raises(Failure, match=r"timed out \(inactivity\).* 600 s"):
+        await running
     await all_gone(agent.calls[0]["pid"])
 
 
-async def test_AB_087_an_agent_that_speaks_is_not_idle(agent: FakeAgent) -> None:
-    agent.say({"ticks": [4, 0.5], "text": "done"})
-    assert (await agent.run(idle=1.2)).text == "done"
+async def test_AB_087_an_agent_that_speaks_is_not_idle(agent: FakeAgent, jump: Jump) -> None:
+    agent.say({"ticks": 4, "text": "done"})
+    assert (await paced(agent, jump, idle=600.0)).text == "done"
 
 
-async def test_AB_088_the_wall_clock_ends_a_busy_agent(agent: FakeAgent) -> None:
-    agent.say({"ticks": [100, 0.1], "text": "done"})
+async def test_AB_088_the_wall_clock_ends_a_busy_agent(agent: FakeAgent, jump: Jump) -> None:
+    agent.say({"ticks": 4, "text": "done"})
     with pytest.raises(Failure, match=r"timed out \(wall-clock\)"):
-        await agent.run(idle=5.0, total=1.0)
+        await paced(agent, jump, idle=600.0, total=1000.0)
     await all_gone(agent.calls[0]["pid"])
 
 

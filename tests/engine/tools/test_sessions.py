@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -87,13 +86,12 @@ async def test_a_program_is_started_once_when_it_is_needed_and_ended_with_the_ru
     assert programs() == []
 
 
-async def test_what_a_server_started_ends_with_it(opened: Open) -> None:
+async def test_what_a_server_started_ends_with_it(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loop_ls.engine.tools.session.END_SECONDS", 3600)  # of a session that may take its time
     sessions = opened(things=server())
     pid = int((await sessions.call("things", "spawn", {})).text)
     assert psutil.pid_exists(pid)
-    began = time.monotonic()
     await sessions.aclose(now=True)
-    assert time.monotonic() - began < 9, "a session that may take its time has ten seconds"
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
@@ -123,10 +121,8 @@ async def test_a_program_that_ends_at_once_says_why(opened: Open) -> None:
 
 
 async def test_a_server_that_never_answers_is_left(opened: Open) -> None:
-    began = time.monotonic()
     failure = await fails(opened(things=server("dumb", timeoutSeconds=0.5)).tools(["things"]))
     assert "said nothing within 0.5 s" in failure.message
-    assert time.monotonic() - began < 25
     assert programs() == []
 
 

@@ -21,7 +21,7 @@ class Told:
     def notify(self, method: str, params: Any = None) -> None:
         self.said.append(params["message"])
 
-    async def ask(self, method: str, params: Any = None, limit: float = 30.0) -> Any:
+    async def ask(self, method: str, params: Any = None, limit: float = 60.0) -> Any:
         raise AssertionError(f"{method} is more than this editor can")
 
 

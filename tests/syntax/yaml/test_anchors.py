@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence, resolved
@@ -104,10 +102,9 @@ def test_an_alias_bomb_stands_for_nothing() -> None:
 def test_a_merge_bomb_is_bounded() -> None:
     lines = ["- &m0 {" + ", ".join(f"k{n}: 1" for n in range(300)) + "}"]
     lines += [f"- &m{n} {{<<: *m{n - 1}, own{n}: 1}}" for n in range(1, 300)]
-    begun = time.thread_time()
     tree = read("a:\n" + "\n".join(lines) + "\n")
-    assert time.thread_time() - begun < 1
     assert "too-many-aliases" in codes(tree)
+    assert size(entry(tree, "a")) < 50_000
 
 
 def test_a_chain_of_aliases_is_no_deeper_than_what_may_be_written() -> None:

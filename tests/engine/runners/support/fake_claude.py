@@ -3,8 +3,8 @@
 `python fake_claude.py DIRECTORY [words of claude]`: writes what it was given to `DIRECTORY/calls.jsonl` and
 does what `DIRECTORY/script.json` says for this call, in order (the last entry again and again). An entry may
 hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
-`hang`, `ticks` ([count, seconds]), `child` (starts one that ignores SIGTERM), `wait_for` (a file), `cost`,
-`silent` (no result).
+`hang`, `ticks` (so many signs of life, each after the one before was noted in `DIRECTORY/heard`), `child` (starts
+one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> int:
     step = script[min(number, len(script) - 1)]
     child = subprocess.Popen([sys.executable, "-c", CHILD]).pid if step.get("child") else None
     _note(calls, words, message, child)
-    return _act(step)
+    return _act(step, folder / "heard")
 
 
 def _session_used(folder: Path, words: list[str]) -> str | None:
@@ -66,15 +66,16 @@ def _note(calls: Path, words: list[str], message: str, child: int | None) -> Non
         file.write(json.dumps(told) + "\n")
 
 
-def _act(step: dict[str, Any]) -> int:
+def _act(step: dict[str, Any], heard: Path) -> int:
     _say({"type": "system", "subtype": "init"})
     if "plain" in step:
         print(step["plain"], flush=True)
     if "stderr" in step:
         print(step["stderr"], file=sys.stderr, flush=True)
-    for _ in range(step.get("ticks", [0])[0]):
+    for number in range(step.get("ticks", 0)):
+        while not heard.exists() or heard.stat().st_size <= number:
+            time.sleep(0.005)
         _say({"type": "ping"})
-        time.sleep(step["ticks"][1])
     if "text" in step or "partial" in step:
         said = step.get("text", step.get("partial"))
         stop = None if "partial" in step else step.get("stop_reason")
