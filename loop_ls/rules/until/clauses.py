@@ -42,7 +42,7 @@ def stands_alone(side: Sequence[Word], before: Sequence[Word]) -> bool:
     """Whether the words behind an "and" are a check of their own, given those in front of it."""
     if side[0].plain in _DEPENDENT:
         return False
-    verb = first_verb(side)
+    verb = _first_verb(side)
     if verb is not None:
         return verb > 0  # "and has docs": the subject is that of the first half
     if side[0].plain in _NONE:
@@ -50,10 +50,10 @@ def stands_alone(side: Sequence[Word], before: Sequence[Word]) -> bool:
     return _is_bare_predicate(side, before)
 
 
-def first_verb(side: Sequence[Word]) -> int | None:
+def _first_verb(side: Sequence[Word]) -> int | None:
     """The place of the main verb; verbs of relative clauses ("that explains ...") do not count."""
     for place, word in enumerate(side):
-        if word.plain in _DEPENDENT and place > 0:
+        if word.plain in _DEPENDENT:
             return None
         if place > 0 and side[place - 1].plain in _ARTICLES:
             continue  # "a list", "the answer": a noun

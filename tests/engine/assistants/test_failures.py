@@ -162,6 +162,21 @@ def test_AB_088_limits_of_a_process_come_from_its_variables() -> None:
     assert limits_of({"timeoutSeconds": 9}, {total: "1500"}).total == 9
 
 
+@pytest.mark.parametrize(
+    ("ms", "seconds"),
+    [("1000", 1.0), (" 2500 ", 2.5), ("0", None), ("", 300), ("1.5", 300), ("\u0661", 300), ("\u00b2", 300)],
+)
+def test_AB_086_how_long_an_agent_may_be_silent_is_a_whole_number_of_milliseconds(
+    ms: str, seconds: float | None
+) -> None:
+    assert limits_of({}, {"RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS": ms}).idle == seconds
+
+
+@pytest.mark.parametrize(("written", "total"), [(0.5, 0.5), (1, 1), (0, 1.5), (-3, 1.5), ("9", 1.5), (None, 1.5)])
+def test_AB_088_the_time_of_the_provider_counts_where_it_is_one(written: Any, total: float) -> None:
+    assert limits_of({"timeoutSeconds": written}, {"RONDOFLOW_SPAWN_MAX_MS": "1500"}).total == total
+
+
 async def test_AB_152_a_loop_that_only_calls_a_model_needs_no_program(project: EngineProject, tmp_path: Path) -> None:
     project.settings = {"providers": {"openai": {"kind": "openai", "baseUrl": "http://127.0.0.1:1"}}}
     project.write(provider="openai", maxIterations=2)

@@ -62,6 +62,26 @@ def test_EB_093_a_prompt_keeps_what_later_steps_get_through_it() -> None:
     assert planning_case().code(op="set_instructions", target="review", run="Review.") == "changes_result"
 
 
+def test_EB_093_a_prompt_may_lose_what_is_waited_for_anyway() -> None:
+    flow = """\
+$schema: workflow/v2.0
+name: flow
+version: 1.0.0
+description: A flow
+execution: {provider: ollama, model: llama3.2}
+steps:
+  - {name: draft, run: "Draft {{input}}"}
+  - {name: review, run: "Review {{draft}}"}
+  - {name: publish, needs: [draft, review], run: "Publish {{draft}} {{review}}"}
+"""
+    lost = {"op": "set_instructions", "target": "review", "run": "Review {{input}}"}
+    assert "Review {{input}}" in planning_case(flow).taken(**lost), "the last step waits for both by itself"
+    hangs = flow.replace("needs: [draft, review]", "needs: [review]").replace("{{draft}} {{review}}", "{{review}}")
+    assert planning_case(hangs).code(**lost) == "bad_fields", "the last step gets it through this one"
+    needed = hangs.replace('review, run: "Review {{draft}}"', 'review, needs: [draft], run: "Review {{draft}}"')
+    assert planning_case(needed).code(**lost) == "changes_result", "it still waits, but what it waits for is lost"
+
+
 def test_EB_094_a_paragraph_is_added_to_a_prompt() -> None:
     words = "x" * 200
     text = planning_case().taken(op="append_instructions", target="draft", text=words)

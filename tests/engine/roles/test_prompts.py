@@ -49,6 +49,31 @@ def test_RB_040_the_first_stage_of_all_hears_of_nothing_before() -> None:
     assert "Previous iteration" in compose(WORK)
 
 
+def test_RB_039_every_section_has_its_heading() -> None:
+    told = compose(
+        replace(WORK, artifact="a2", rationale="RATIONALE", parameters={"depth": "2"}, project={"slug": "p", "id": ""})
+    )
+    assert told == (
+        "# pair\n\n## Goal\n\nGOAL\n\n## Iteration\n\nIteration 2/5, stage 2 of 2\n\n"
+        "## Your role\n\nreviewer, Stage 2 of 2\n\n"
+        "## Previous stages this cycle\n\n### Stage 1: coder\n\nEARLIER\n\n"
+        "## Previous iteration outcomes\n\n- Iteration 1: OUTCOME\n\n"
+        "Artifact a2 holds the full text of the last one.\n\n"
+        "## What is missing from the goal\n\nRATIONALE\n\n## Acceptance criteria\n\nCRITERIA\n\n"
+        "## Parameters\n\n- depth: 2\n\n## Project\n\n- slug: p\n\n## Your task\n\nTASK"
+    )
+
+
+def test_RB_040_of_what_there_is_not_the_first_stage_hears_no_heading() -> None:
+    told = compose(
+        replace(WORK, iteration=1, index=0, done=(), outcomes=(), artifact="a2", criteria=" \n", parameters={})
+    )
+    assert told == (
+        "# pair\n\n## Goal\n\nGOAL\n\n## Iteration\n\nIteration 1/5, stage 1 of 2\n\n"
+        "## Your role\n\nreviewer, Stage 1 of 2\n\n## Your task\n\nTASK"
+    )
+
+
 def test_RB_041_a_loop_without_limit_says_so() -> None:
     assert "Iteration 2 (unlimited)" in compose(replace(WORK, limit=None))
 

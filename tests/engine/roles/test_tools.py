@@ -359,6 +359,61 @@ async def test_RB_105_files_are_written_edited_and_read(root: Path, coder: Call)
     assert (twice.failed, "4 times" in twice.text or "times" in twice.text) == (True, True)
 
 
+async def test_RB_105_a_file_is_read_in_parts_that_say_how_much_is_left(root: Path, coder: Call) -> None:
+    (root / "long.txt").write_text("".join(f"line {n}\n" for n in range(1, 2_003)))
+    assert (await coder("file_read", path="long.txt", first="2", lines="2")).text == (
+        "2\tline 2\n3\tline 3\n[1999 more lines]"
+    )
+    assert (await coder("file_read", path="long.txt", first="2002")).text == "2002\tline 2002"
+    assert (await coder("file_read", path="long.txt", first="2001", lines="1")).text == (
+        "2001\tline 2001\n[1 more lines]"
+    )
+    assert (await coder("file_read", path="long.txt", first="9000")).text == ""
+    whole = (await coder("file_read", path="long.txt", first="0", lines="9000")).text
+    assert (whole.startswith("1\tline 1\n"), "[2 more lines]" in whole) == (True, True)
+    assert (await coder("file_read", path="long.txt", first="-1")).failed
+
+
+async def test_RB_105_a_folder_is_listed_and_lines_are_found_below_it(root: Path, coder: Call) -> None:
+    (root / "sub").mkdir()
+    (root / "sub" / "c.txt").write_text("bee\n" + "bee " * 100)
+    (root / "sub" / "d.bin").write_bytes(b"bee\xff")
+    (root / "node_modules").mkdir()
+    (root / "node_modules" / "e.txt").write_text("bee")
+    assert (await coder("file_list")).text == "a.py\nb.txt\nnode_modules/\nsub/"
+    assert (await coder("file_list", path="sub")).text == "c.txt\nd.bin"
+    assert (await coder("file_list", path="b.txt")).failed
+    (root / "none").mkdir()
+    assert (await coder("file_list", path="none")).text == "(empty)"
+    found = (await coder("file_search", query="bee")).text.splitlines()
+    assert found == ["b.txt:1: bee", "sub/c.txt:1: bee", "sub/c.txt:2: " + ("bee " * 100)[:300]]
+    assert (await coder("file_search", query="bee", path="b.txt")).text == "b.txt:1: bee"
+    assert (await coder("file_search", query="wasp")).text == "nothing found"
+
+
+async def test_RB_143_a_list_and_a_search_of_very_many_say_that_there_is_more(root: Path, coder: Call) -> None:
+    for n in range(1_001 - 2):
+        (root / f"n{n:04}.txt").touch()
+    assert (await coder("file_list")).text.endswith("\n[1 more]")
+    (root / "n0000.txt").write_text("hit\n" * 199)
+    assert len((await coder("file_search", query="hit")).text.splitlines()) == 199
+    (root / "n0000.txt").write_text("hit\n" * 201)
+    found = (await coder("file_search", query="hit")).text.splitlines()
+    assert (len(found), found[-1]) == (201, "[there is more; search below a folder]")
+
+
+async def test_RB_142_what_is_no_small_text_is_neither_read_nor_edited(root: Path, coder: Call) -> None:
+    (root / "c.bin").write_bytes(b"\xff")
+    (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024))
+    assert "is no text" in (await coder("file_read", path="c.bin")).text
+    assert not (await coder("file_read", path="big.txt")).failed
+    (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024 + 1))
+    assert "larger than 4 MiB" in (await coder("file_read", path="big.txt")).text
+    assert "no file `none.txt`" in (await coder("file_read", path="none.txt")).text
+    assert "is a folder" in (await coder("file_write", path=".", content="x")).text
+    assert "occurs 0 times" in (await coder("file_edit", path="b.txt", old="", new="x")).text
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -108,6 +108,14 @@ async def test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project(room:
     assert "names no `synonyms` or `acronyms`" in (await run(room, text)).warnings[0]
 
 
+@pytest.mark.parametrize("lists", ["synonyms", "acronyms"])
+async def test_WB_160_one_word_list_is_enough_to_expand_a_query(room: Room, lists: str) -> None:
+    (room.folder / "words.yaml").write_text("bread: [loaf]\n")
+    ran = await run(room, SEARCH.replace("server: docs", "server: docs, expand_query: true"), {lists: "words.yaml"})
+    assert ran.warnings == []
+    assert json.loads(ran.output)["query"] == "about bread"
+
+
 async def test_WB_160_after_a_crash_a_finished_search_is_not_made_again(room: Room) -> None:
     it = make(room, SEARCH)
     first = await it.run()

@@ -32,6 +32,16 @@ def test_WB_156_fixed_lengths_share_their_ends() -> None:
     assert texts("abcdefghij", "fixed", 2, 1) == ["abcdefgh", "efghij"]
 
 
+def test_WB_156_sizes_out_of_range_are_the_nearest_that_work() -> None:
+    assert texts("abcdefghij", "fixed", 0, 0) == texts("abcdefghij", "fixed", 1, 0) == ["abcd", "efgh", "ij"]
+    assert texts("abcdefghij", "fixed", 2, -3) == ["abcdefgh", "ij"]
+    assert texts("abcdefghij", "fixed", 2, 9) == ["abcdefgh", "efghij"], "half of the size is the most"
+
+
+def test_WB_156_the_tokens_of_a_chunk_are_rounded_up() -> None:
+    assert [chunk.tokens for chunk in chunks("abcdefghi", "fixed", 2, 0)] == [2, 1]
+
+
 def test_WB_156_a_sentence_that_is_too_long_is_cut() -> None:
     assert texts("a" * 10 + ". End.", "sentence", 2) == ["aaaaaaaa", "aa.", "End."]
 

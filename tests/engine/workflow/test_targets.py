@@ -46,6 +46,21 @@ async def test_WB_114_if_all_of_them_fail_the_step_fails() -> None:
     assert message == "one/a: first; two/b: second; three/c: third"
 
 
+@pytest.mark.parametrize(
+    ("step", "attempts"),
+    [
+        ("provider: one, model: a", [None]),
+        ("provider: one, model: a, on_failure: retry, max_retries: 1", [1, 1]),
+        ("providers: [{provider: one, model: a}, {provider: two, model: b}]", [1, 1]),
+    ],
+)
+async def test_WB_114_a_provider_tries_again_only_where_nothing_else_does(
+    step: str, attempts: list[int | None]
+) -> None:
+    ran = await run(f"execution: {{}}\nsteps: [{{name: a, run: go, {step}}}]", {"a": [failure(), "second"]})
+    assert [request.attempts for request in ran.models.requests] == attempts
+
+
 async def test_WB_115_the_order_of_preference() -> None:
     pair = "provider: p, model: m"
     execution = f"provider: q, model: n, {OTHER_CHAIN}"

@@ -1,0 +1,70 @@
+"""Rules about test cases: what a case hands over, who checks it, and which are held out."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.testing.fixture import read_fixture
+from tests.rules.checking import findings_of
+
+WORKFLOW = 'steps: [{name: write, run: "Write about {{input}} in {{tone}}"}]'
+
+
+def told(cases: str, *files: str) -> list[tuple[str, str]]:
+    """Rule and marked text of what is found in the cases of a workflow, without those about other things."""
+    source = "\n".join(("#- report.cases.yaml", cases, "#- report.yaml", WORKFLOW, *files))
+    found = findings_of(read_fixture(source))["report.cases.yaml"]
+    lines = cases.split("\n")
+    return [(one.rule, lines[one.span.start.line][one.span.start.column : one.span.end.column]) for one in found]
+
+
+CHECK = "assert: [{type: is-json}]"
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        (f"{{name: sea, vars: {{input: sea, tone: dry}}, {CHECK}}}", []),
+        (f"{{name: sea, vars: {{input: sea, tone: dry, more: x}}, {CHECK}}}", [("CK015", "more")]),
+        (f"{{name: sea, vars: {{input: sea}}, {CHECK}}}", [("CK016", "{")]),
+        (f"{{name: sea, {CHECK}}}", [("CK016", "sea")]),
+        (f"{{name: sea, vars: {{input: sea}}, skip: later, {CHECK}}}", []),
+        ("{name: sea, vars: {input: sea, tone: dry}}", [("CK019", "sea")]),
+        ("{name: sea, vars: {input: sea, tone: dry}, assert: []}", [("CK019", "sea")]),
+    ],
+)
+def test_a_case_hands_over_what_the_workflow_reads_and_is_checked(case: str, expected: list[tuple[str, str]]) -> None:
+    assert told(f"tests: [{case}]") == expected
+
+
+def test_a_check_of_the_file_that_a_case_does_without_checks_nothing() -> None:
+    checks = ("#- report.checks.yaml", "assert: [{name: heading, type: contains, value: x}]")
+    given = "vars: {input: sea, tone: dry}"
+    assert told(f"tests: [{{name: sea, {given}}}]", *checks) == []
+    assert told(f"tests: [{{name: sea, {given}, without: [heading]}}]", *checks) == [("CK019", "sea")]
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        (("", ""), []),
+        (("", "holdout: true, "), [("CK018", "holdout")]),
+        (("holdout: true, ", "holdout: true, "), [("CK017", "holdout")]),
+        (("holdout: false, ", "holdout: true, "), [("CK018", "holdout")]),
+    ],
+)
+def test_what_is_held_out_is_not_handed_over_by_a_case_that_is_not(
+    held: tuple[str, str], expected: list[tuple[str, str]]
+) -> None:
+    given = f"vars: {{input: sea, tone: dry}}, {CHECK}"
+    cases = "\n".join(f"  - {{name: n{number}, {out}{given}}}" for number, out in enumerate(held))
+    assert told(f"tests:\n{cases}") == expected
+
+
+def test_of_one_case_that_is_held_out_and_of_different_ones_nothing_proves_nothing() -> None:
+    cases = (
+        f"tests:\n  - {{name: a, vars: {{input: sea, tone: dry}}, {CHECK}}}\n"
+        f"  - {{name: b, vars: {{input: land, tone: dry}}, holdout: true, {CHECK}}}"
+    )
+    assert told(cases) == []
+    assert told("tests: []") == []
