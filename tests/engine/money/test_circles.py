@@ -2,38 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from tests.engine.control.support.project import Project
-
-LONG = " ".join(f"word{n}" for n in range(300))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("Done.", "done", True),
-        ("a  b\nc", "A b c!", True),
-        ("", "  ", True),
-        ("FAIL: 1 test", "FAIL: 2 tests", False),
-        ("one", "two", False),
-        (LONG, LONG.replace("word7 ", "ward7 "), True),
-        (LONG, LONG.replace("word", "ward"), False),
-        (LONG * 40, LONG * 40, True),
-        (LONG * 40, LONG * 40 + "!", False),
-    ],
-)
-def test_outputs_are_the_same_when_they_say_the_same(one: str, other: str, same: bool) -> None:
-    sameness = FixationCounter()
-    assert sameness.hear(one) == 1
-    assert (sameness.hear(other) == 2) is same
-
-
-def test_a_row_ends_with_another_output_and_is_told_seldom() -> None:
-    sameness = FixationCounter()
-    assert [sameness.hear(text) for text in ("a", "a", "b", "b", "b")] == [1, 2, 1, 2, 3]
-    assert [n for n in range(20) if worth_saying(n)] == [2, 4, 8, 16]
 
 
 async def test_UP_47_empty_rounds_respect_the_limit_and_are_warned_about(project: Project) -> None:
