@@ -1,0 +1,110 @@
+"""What an edit makes worth asking again: nothing that has to be asked is missing, and nothing more is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from loop_ls.index.document import Document
+from loop_ls.rules.engine.invalidation import changed_topics, difference
+from loop_ls.testing.fixture import HEAD
+from loop_ls.text.position import Position, Span
+
+TEXT = (
+    HEAD.format(name="flow")
+    + """\
+env: {TONE: dry}
+execution: {provider: ollama, model: llama3.2, servers: [files]}
+steps:
+  - {name: a, run: "{{input}}"}
+  - {name: b, run: "{{a}} {{more}}"}
+  - {name: c, needs: [b], run: "{{b}}"}
+loops:
+  - {name: l, workflow: draft, max_iterations: 3, until: "It says READY", accumulate: all}
+"""
+)
+#: Who runs before whom, and what follows from it.
+ORDER = "graph cycles parameters "
+
+
+def topics(old: str, new: str) -> set[str]:
+    """The topics of an edit, `name:a` for `("name", "a")`."""
+    before = Document.open("file:///ws/flow.yaml", TEXT)
+    assert before.graph.dependencies(1)  # an edit takes over what is there already
+    assert before.parameters
+    at = TEXT.index(old)
+    start = Position(TEXT.count("\n", 0, at), at - TEXT.rfind("\n", 0, at) - 1)
+    last = old.rpartition("\n")[2]
+    end = Position(start.line + old.count("\n"), len(last) + (0 if "\n" in old else start.column))
+    after = before.edit(Span(start, end), new)
+    gone, come, _ = difference(before.elements, after.elements)
+    lost, fresh, _ = difference(before.tree.pieces, after.tree.pieces)
+    found = changed_topics(before, after, gone, come, (*lost, *fresh))
+    return {topic if isinstance(topic, str) else ":".join(topic) for topic in found if isinstance(topic, str | tuple)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("3, until", "4, until", "models place:l place:all"),
+        ('{{more}}"', '{{more}}!"', "models place:b users:more"),
+        ('{{more}}"', '"', ORDER + "models place:b mentions:more"),
+        ("{{a}} {{more}}", "{{input}} {{more}}", ORDER + "models place:b users:more mentions:a mentions:input"),
+        ('"{{b}}"', '"{{b.x}}"', ORDER + "models place:c last mentions:b mentions:b.x"),
+        (
+            "name: c",
+            "name: d",
+            ORDER + "models last names place:c place:d name:c name:d mentions:c mentions:d",
+        ),
+        (
+            '  - {name: c, needs: [b], run: "{{b}}"}\n',
+            "",
+            ORDER + "models last names shape place:b place:c name:c mentions:a mentions:b mentions:more users:more",
+        ),
+        ("b, run", "b, execution_order: 2, run", ORDER + "models place:b name:b users:more"),
+        ("3, until", "3, on_failure: continue, until", "models place:l place:all name:l name:all"),
+        ("draft,", "draft, mode: iterate,", "models graph place:l place:all name:l name:all"),
+        (
+            "accumulate: all",
+            "accumulate: every",
+            ORDER + "models names place:l place:all place:every name:all name:every",
+        ),
+        ("accumulate: all", "accumulate: a", ORDER + "models names place:l place:all place:a name:all name:a"),
+        ('{name: a, run: "{{input}}"}', "a", ORDER + "models names odd shape place:a name:a mentions:input"),
+        ("dry", "wet", "pieces shape top:env"),
+        ("TONE", "TUNE", "pieces shape top:env env"),
+        ("llama3.2", "llama3.3", "pieces shape models top:execution execution:model execution:servers"),
+        ("ollama", "ollama, parallel: true", "pieces shape models top:execution execution:parallel execution:servers"),
+        (", servers: [files]", "", "pieces shape models top:execution execution:servers"),
+        ("A fixture", "A flow", "pieces shape top:description"),
+        ("steps:\n", "steps: # x\n", "pieces shape top:steps"),
+    ],
+)
+def test_an_edit_makes_worth_asking_what_it_changed(old: str, new: str, expected: str) -> None:
+    assert topics(old, new) == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint", "expected"),
+    [
+        ("abc", "axc", 1, ("b", "x", 1)),
+        ("abc", "axc", 0, ("b", "x", 1)),
+        ("abc", "xbc", 0, ("a", "x", 0)),
+        ("abc", "abx", 0, ("c", "x", 2)),
+        ("abc", "ac", 0, ("b", "", 1)),
+        ("ac", "abc", 0, ("", "b", 1)),
+        ("aa", "aaa", 0, ("", "a", 2)),
+        ("abcd", "axyd", 1, ("bc", "xy", 1)),
+        ("", "a", 0, ("", "a", 0)),
+        ("abc", "xyz", 0, ("abc", "xyz", 0)),
+    ],
+)
+def test_what_differs_lies_between_what_is_common(
+    old: str, new: str, hint: int, expected: tuple[str, str, int]
+) -> None:
+    gone, come, start = difference(tuple(old), tuple(new), hint)
+    assert ("".join(gone), "".join(come), start) == expected
+
+
+def test_of_one_and_the_same_nothing_differs_and_the_hint_stays() -> None:
+    same = ("a", "b")
+    assert difference(same, same, 5) == ((), (), 5)
