@@ -9,10 +9,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object
+
+if TYPE_CHECKING:
+    from loop_ls.app.definitions import Definition
+    from loop_ls.engine.roles.definitions import Definition as RoleLoopFile
 
 Row = JsonObject
 
@@ -40,7 +44,7 @@ def _rows(root: str, data: Path) -> list[JsonObject]:
     return [{**row, "root": root} for row in rows]
 
 
-def _role_loop(found: Any) -> JsonObject:
+def _role_loop(found: RoleLoopFile) -> JsonObject:
     loop = found.loop
     row: Row = {
         "format": ROLE_LOOP,
@@ -51,7 +55,7 @@ def _role_loop(found: Any) -> JsonObject:
         "parameters": [],
         "roles": [],
         "termination": _termination(found.text),
-        "error": None if found.error is None else str(getattr(found.error, "message", found.error)),
+        "error": None if found.error is None else found.error.message,
     }
     if loop is None:
         return row
@@ -77,7 +81,7 @@ def _termination(text: str) -> JsonObject | None:
         return None
 
 
-def _other(found: JsonObject) -> JsonObject:
+def _other(found: Definition) -> JsonObject:
     """Every row has the documented columns, whatever its format has a word for."""
     usual: JsonObject = {"parameters": [], "roles": [], "termination": None, "error": None}
-    return {**usual, **found, "description": found.get("description") or ""}
+    return {**usual, **plain_object(found), "description": found.get("description") or ""}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from loop_ls.features.runs.runnables import runnables
 from loop_ls.formats import registry
@@ -22,12 +23,41 @@ from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.text.json_value import JsonObject
-
-Json = JsonObject
+from loop_ls.text.json_value import Json
 
 
-def definitions(workspace: Workspace, root: str) -> list[Json]:
+class DefinedLoop(TypedDict):
+    name: str
+    mode: str | None
+    maxIterations: int | None
+    until: str | None
+
+
+class DefinedParameter(TypedDict):
+    name: str
+    required: bool
+    description: NotRequired[str]
+    default: NotRequired[Json]
+
+
+class Definition(TypedDict):
+    """What can be run: `loops` of a workflow, `stages` of a role loop, whether an assistant has a loop (`loop`) and
+    what ends it. `path` is relative to the root; `error` is the first one of its file."""
+
+    format: str | None
+    name: str
+    description: NotRequired[str]
+    parameters: NotRequired[list[DefinedParameter]]
+    loops: NotRequired[list[DefinedLoop]]
+    stages: NotRequired[list[str]]
+    loop: NotRequired[bool]
+    criteria: NotRequired[str | None]
+    maxIterations: NotRequired[int | None]
+    path: NotRequired[str]
+    error: NotRequired[str | None]
+
+
+def definitions(workspace: Workspace, root: str) -> list[Definition]:
     """By format, then path."""
     documents = [one for one in workspace.documents.values() if can_run(one.format)]
     documents.sort(key=lambda one: (not one.is_workflow, str(one.format), one.path))
@@ -36,7 +66,7 @@ def definitions(workspace: Workspace, root: str) -> list[Json]:
         document.uri: next((f"{one.rule}: {one.message}" for one in found if one.severity is Severity.ERROR), None)
         for document, found in checked
     }
-    listed: list[Json] = []
+    listed: list[Definition] = []
     for document in documents:
         path = document.path.removeprefix(f"{root.rstrip('/')}/")
         for one in _of(workspace, document):
@@ -44,7 +74,7 @@ def definitions(workspace: Workspace, root: str) -> list[Json]:
     return listed
 
 
-def built_in(data: Path, known: set[str]) -> list[JsonObject]:
+def built_in(data: Path, known: set[str]) -> list[Definition]:
     """The role loops that come with the product, as they are in the engine's data folder: those of a name that
     the workspace has not."""
     from loop_ls.engine.roles.definitions import built_in_definitions
@@ -52,12 +82,7 @@ def built_in(data: Path, known: set[str]) -> list[JsonObject]:
     found = built_in_definitions(data)
     return [
         {
-            "format": registry.ROLE_LOOP,
-            "name": one.name,
-            "description": one.loop.description if one.loop else "",
-            "parameters": _parameters(one.loop) if one.loop else [],
-            "stages": [stage.label for stage in one.loop.stages] if one.loop else [],
-            "maxIterations": getattr(one.loop.termination, "max_iterations", None) if one.loop else None,
+            **_of_role_loop(one.name, one.loop),
             "path": "built in",
             "error": None if one.error is None else f"{one.error.code}: {one.error.message}",
         }
@@ -66,14 +91,14 @@ def built_in(data: Path, known: set[str]) -> list[JsonObject]:
     ]
 
 
-def _parameters(loop: RoleLoop) -> list[JsonObject]:
+def _parameters(loop: RoleLoop) -> list[DefinedParameter]:
     return [
         {"name": one.name, "required": one.required, "description": one.description, "default": one.default}
         for one in loop.parameters
     ]
 
 
-def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
+def _of(workspace: Workspace, document: Document) -> Iterator[Definition]:
     match document.format:
         case registry.WORKFLOW:
             yield _workflow(workspace, document)
@@ -86,7 +111,7 @@ def _of(workspace: Workspace, document: Document) -> Iterator[Json]:
                 yield {"format": format_, "name": one.name}
 
 
-def _workflow(workspace: Workspace, document: Document) -> JsonObject:
+def _workflow(workspace: Workspace, document: Document) -> Definition:
     return {
         "format": registry.WORKFLOW,
         "name": workspace.key(document) or "",
@@ -96,28 +121,35 @@ def _workflow(workspace: Workspace, document: Document) -> JsonObject:
     }
 
 
-def _loop(element: Element) -> JsonObject:
+def _loop(element: Element) -> DefinedLoop:
     loop = element.loop
     assert loop is not None
     limit, until = loop.integer("max_iterations"), loop.text("until")
-    return {"name": element.name, "mode": element.loop_mode, "maxIterations": limit, "until": until}
+    return {"name": element.name or "", "mode": element.loop_mode, "maxIterations": limit, "until": until}
 
 
-def _role_loop(workspace: Workspace, document: Document) -> JsonObject:
+def _role_loop(workspace: Workspace, document: Document) -> Definition:
     found = read_role_loop(document.text, roles=roles_of(workspace.settings))
     if isinstance(found, list):
-        return {"format": registry.ROLE_LOOP, "name": stem_of(document.path)}
+        return _of_role_loop(stem_of(document.path), None)
+    return _of_role_loop(found.name, found)
+
+
+def _of_role_loop(name: str, loop: RoleLoop | None) -> Definition:
+    """`loop` None: it cannot be read."""
+    if loop is None:
+        return {"format": registry.ROLE_LOOP, "name": name}
     return {
         "format": registry.ROLE_LOOP,
-        "name": found.name,
-        "description": found.description,
-        "parameters": _parameters(found),
-        "stages": [one.label for one in found.stages],
-        "maxIterations": getattr(found.termination, "max_iterations", None),
+        "name": name,
+        "description": loop.description,
+        "parameters": _parameters(loop),
+        "stages": [one.label for one in loop.stages],
+        "maxIterations": loop.max_iterations,
     }
 
 
-def _assistants(document: Document) -> Iterator[JsonObject]:
+def _assistants(document: Document) -> Iterator[Definition]:
     found = read_assistants(document.text, document.path.endswith(".json"))
     if isinstance(found, list):
         yield {"format": registry.ASSISTANT, "name": stem_of(document.path).removesuffix(".assistant")}

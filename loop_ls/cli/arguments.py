@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from collections.abc import Mapping
 
 
 def from_one(text: str) -> int:
@@ -15,7 +15,7 @@ def from_one(text: str) -> int:
     return number
 
 
-def print_json(answer: dict[str, Any]) -> int:
+def print_json(answer: Mapping[str, object]) -> int:
     """The exit code of a command that only answers."""
     print(json.dumps(answer, ensure_ascii=False))
     return 0

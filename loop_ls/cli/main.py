@@ -71,9 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             module = import_module(f"loop_ls.cli.commands.{name.replace('-', '_')}")
             module.configure(sub)
             sub.set_defaults(run=module.run)
+    parser.set_defaults(readonly_shell=False, verb=None)  # only some commands have them
     args = parser.parse_args(words)
-    starts = args.command in STARTS and not getattr(args, "readonly_shell", False)
-    if os.environ.get(IN_A_STAGE) and (starts or getattr(args, "verb", None) in STARTS_AGAIN):
+    starts = args.command in STARTS and not args.readonly_shell
+    if os.environ.get(IN_A_STAGE) and (starts or args.verb in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
         return USAGE_ERROR
     try:

@@ -5,6 +5,6 @@ Importing this room is cheap: httpx is loaded when a client connects, never befo
 
 from loop_ls.client.engine_location import EngineUnavailable, data_folder
 from loop_ls.client.launch import connect, find
-from loop_ls.client.session import EngineClient
+from loop_ls.client.session import Control, EngineClient
 
-__all__ = ["EngineClient", "EngineUnavailable", "connect", "data_folder", "find"]
+__all__ = ["Control", "EngineClient", "EngineUnavailable", "connect", "data_folder", "find"]

@@ -12,12 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loop_ls.contract.key_file import read_key
-from loop_ls.text.json_value import Json
 
 KEY_NAME = "consent.key"
 
 
-def agreed(folder: Path, answer: Mapping[str, Json]) -> str:
+def agreed(folder: Path, answer: Mapping[str, object]) -> str:
     """The proof for an answer `consent_required`; empty where it was not put to the owner."""
     nonce, digest = str(answer.get("nonce") or ""), str(answer.get("digest") or "")
     key = read_key(folder / KEY_NAME)

@@ -15,10 +15,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from loop_ls.client.refusal import refusal
 from loop_ls.contract.key_file import made_key
-from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Refusal
 
 #: Version of the HTTP interface. Both sides compare; they must be equal.
 PROTOCOL = 1
@@ -36,9 +40,9 @@ class EngineUnavailable(Exception):
         super().__init__(message)
         self.message, self.hint, self.code = message, hint, code
 
-    def answer(self) -> JsonObject:
+    def answer(self) -> Refusal:
         """As a typed answer of a command."""
-        return {"ok": False, "code": self.code, "message": self.message, "hint": self.hint}
+        return refusal(self.code, self.message, self.hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from loop_ls.client.session import Answer
 from loop_ls.contract.endings import ENDED
+from loop_ls.contract.run_view.rounds import listed
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
 class FirstText(NamedTuple):
@@ -18,16 +20,20 @@ class FirstText(NamedTuple):
     ended: bool
 
 
-def first_text(run: Answer) -> FirstText | None:
+def first_text(run: Mapping[str, Json]) -> FirstText | None:
     """None where the record does not hold the text."""
-    facts = run.get("facts") or run.get("events") or []
-    started: Answer = next((fact for fact in facts if fact.get("kind") == "run_started"), {})
-    body = started.get("body") or started
-    name = (body.get("files") or {}).get(body.get("path"))
-    found = (run.get("texts") or {}).get(name)
+    facts = listed(run.get("facts") or run.get("events"))
+    body = next((_body(fact) for fact in facts if fact.get("kind") == "run_started"), {})
+    name = as_object(body.get("files")).get(str(body.get("path")))
+    found = as_object(run.get("texts")).get(str(name))
     if not isinstance(found, str):
         return None
-    written = [fact.get("body") or fact for fact in facts if fact.get("kind") == "edit_acknowledged"]
+    written = [_body(fact) for fact in facts if fact.get("kind") == "edit_acknowledged"]
     left = str(written[-1].get("textSha256")) if written else None
     path = Path(str(body.get("root") or ""), str(body.get("path")))
     return FirstText(path, found, left, any(fact.get("kind") in ENDED for fact in facts))
+
+
+def _body(fact: JsonObject) -> Mapping[str, Json]:
+    """What a fact says, in a record of today or of before."""
+    return as_object(fact.get("body")) or fact

@@ -10,15 +10,15 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from loop_ls.client.engine_location import EngineUnavailable, Handover
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, int_field
 
 if TYPE_CHECKING:
     import httpx
 
-Event = dict[str, Any]
+Event = JsonObject
 
 #: Above the heartbeat of the engine (10 s): more silence than this is a dead connection.
 SILENCE_SECONDS = 25.0
@@ -115,7 +115,7 @@ async def _stream(client: Connection, place: _StreamPosition, run_id: str | None
                 if name == "bye":
                     raise _Goodbye
                 if name == "hello":
-                    place.position = data["position"] if place.position is None else place.position
+                    place.position = int_field(data, "position") if place.position is None else place.position
                     yield None
                 elif place.passes(data):
                     yield data

@@ -8,23 +8,56 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, TypeVar, cast, overload
 from urllib.parse import quote
 
 from loop_ls.client import follow
 from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
+from loop_ls.client.refusal import refusal
 from loop_ls.contract.operations import OPERATIONS
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     import httpx
 
-Answer = dict[str, Any]
+    from loop_ls.contract.answers import (
+        Agreed,
+        Approved,
+        Controlled,
+        DefinitionList,
+        Deleted,
+        Done,
+        EngineStatus,
+        EngineStopping,
+        EnhanceStatus,
+        EnhanceTimeline,
+        EventPage,
+        Exported,
+        Graph,
+        Health,
+        History,
+        Imported,
+        LoopList,
+        Metrics,
+        NewRun,
+        PromptList,
+        Refusal,
+        RunList,
+        ShownLoop,
+        Started,
+        StateAnswer,
+        Verdicts,
+        ViewPage,
+    )
+
+T = TypeVar("T")
+Control = Literal["pause", "resume", "stop"]
+Fields = Mapping[str, object]
 
 CONNECT_SECONDS = 2.0
 ANSWER_SECONDS = 30.0
@@ -56,19 +89,27 @@ class EngineClient:
 
     # -- runs ---------------------------------------------------------------------------------
 
-    async def start(self, args: Answer) -> Answer:
+    async def start(self, args: Fields) -> Started | Refusal:
         """`{root, path|uri, target, input, parameters, maxIterations, mock, consent, origin, detach}`
         -> `{ok, runId}`."""
         return await self.call("start", body=args)
 
-    async def stop(self, run_id: str) -> Answer:
+    async def agree_only(self, args: Fields) -> Agreed | Refusal:
+        """A start that starts nothing, but asks for the same consent."""
+        return await self.call("start", body={**args, "agreeOnly": True})
+
+    async def control(self, verb: Control, run_id: str) -> Controlled | Refusal:
+        """`run_id` may be `all`."""
+        return await self.call(verb, run_id)
+
+    async def stop(self, run_id: str) -> Controlled | Refusal:
         """`run_id` or `all` -> `{ok, runs: [{runId, status}]}`."""
         return await self.call("stop", run_id)
 
-    async def pause(self, run_id: str) -> JsonObject:
+    async def pause(self, run_id: str) -> Controlled | Refusal:
         return await self.call("pause", run_id)
 
-    async def resume(self, run_id: str) -> Answer:
+    async def resume(self, run_id: str) -> Controlled | Refusal:
         return await self.call("resume", run_id)
 
     async def approve(
@@ -78,103 +119,118 @@ class EngineClient:
         approved: bool | None,
         decision: str | None = None,
         feedback: str | None = None,
-    ) -> Answer:
+    ) -> Approved | Refusal:
         """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise`."""
         body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
         return await self.call("approve", run_id, body=body)
 
-    async def status(self, run_id: str) -> Answer:
+    async def status(self, run_id: str) -> StateAnswer | Refusal:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""
         return await self.call("status", run_id)
 
-    async def runs(self, status: str | None = None, uri: str | None = None, limit: int | None = None) -> Answer:
+    async def runs(
+        self, status: str | None = None, uri: str | None = None, limit: int | None = None
+    ) -> RunList | Refusal:
         """`{ok, runs: [RunState]}`, newest first."""
-        answer = await self.call("runs", query={"status": status, "uri": uri, "limit": limit})
-        if answer["ok"]:
-            answer["runs"] = [row["state"] for row in answer.pop("loops")]
-        return answer
+        query = {"status": status, "uri": uri, "limit": limit}
+        answer: LoopList | Refusal = await self.call("runs", query=query)
+        return {"ok": True, "runs": [row["state"] for row in answer["loops"]]} if answer["ok"] else answer
 
-    async def events(self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None) -> Answer:
+    async def events(
+        self, run_id: str, after: int = 0, limit: int | None = None, cut: int | None = None
+    ) -> EventPage | Refusal:
         """Facts of one run with `seq` above `after` -> `{ok, events, next}`. `cut`: texts no longer than this."""
         return await self.call("events", run_id, query={"after": after, "limit": limit, "cut": cut})
 
-    async def history(self, run_id: str, **part: object) -> Answer:
+    async def history(self, run_id: str, **part: object) -> History | Refusal:
         """`{ok, loop, history: [iteration], count}` with outputs, questions and answers; `place`, `after`, `until`
         and `cut` give a part of it."""
         if part.keys() & {"place", "after", "until", "limit"}:
             return await self.call("history", run_id, query=part)
-        whole = await self.call("history", run_id, query={**part, "limit": HISTORY_PAGE})
-        further = whole.get("next")
-        while whole["ok"] and further is not None:
-            page = await self.call("history", run_id, query={**part, "limit": HISTORY_PAGE, "after": further})
+        whole: History | Refusal = await self.call("history", run_id, query={**part, "limit": HISTORY_PAGE})
+        if not whole["ok"]:
+            return whole
+        further = whole["next"]
+        while further is not None:
+            query = {**part, "limit": HISTORY_PAGE, "after": further}
+            page: History | Refusal = await self.call("history", run_id, query=query)
             if not page["ok"]:
                 return page
             whole["history"] += page["history"]
             whole["stages"] += page["stages"]
-            further = page.get("next")
-        return {**whole, "count": len(whole["history"]), "next": None} if whole["ok"] else whole
+            further = page["next"]
+        return {**whole, "count": len(whole["history"]), "next": None}
 
-    async def view(self, run_id: str, after: int = 0, limit: int | None = None) -> JsonObject:
+    async def view(self, run_id: str, after: int = 0, limit: int | None = None) -> ViewPage | Refusal:
         """`{ok, state, seq, rows, rounds?, nodes?, more?}`: what is shown of a run and new after fact `after`."""
         return await self.call("view", run_id, query={"after": after, "limit": limit})
 
-    async def graph(self, run_id: str, place: str | None = None) -> JsonObject:
+    async def graph(self, run_id: str, place: str | None = None) -> Graph | Refusal:
         """`{ok, nodes}`: the steps and loops of a run, and what waits for what; at `place` those of its round."""
         return await self.call("graph", run_id, query={"place": place})
 
-    async def show(self, run_id: str) -> JsonObject:
+    async def show(self, run_id: str) -> ShownLoop | Refusal:
         """`{ok, loop, state, iteration, stages}`: a loop with its latest iteration."""
         return await self.call("show", run_id)
 
-    async def metrics(self, run_id: str) -> JsonObject:
+    async def metrics(self, run_id: str) -> Metrics | Refusal:
         """Counts, durations and cost of a loop."""
         return await self.call("metrics", run_id)
 
-    async def prompts(self, run_id: str, place: str | None = None) -> Answer:
+    async def prompts(self, run_id: str, place: str | None = None) -> PromptList | Refusal:
         """`{ok, prompts: [{place, purpose, provider, model, prompt}]}`: what was asked, at `place` or inside it."""
         return await self.call("prompts", run_id, query={"place": place})
 
-    async def definitions(self) -> Answer:
+    async def definitions(self) -> DefinitionList | Refusal:
         """`{ok, definitions, count}`: what the engine's workspace has that can be started by name."""
         return await self.call("definitions")
 
-    async def delete(self, run_id: str) -> Answer:
+    async def delete(self, run_id: str) -> Deleted | Refusal:
         """`{ok, deleted, id}`; `all`: those that have ended."""
         return await self.call("delete", run_id)
 
-    async def fork(self, run_id: str, iteration: int | None = None, **given: str | bool) -> Answer:
+    async def fork(self, run_id: str, iteration: int | None = None, **given: str | bool) -> NewRun | Refusal:
         """`{ok, runId}`: finished iterations before `iteration` (of `loop`) are taken, not paid again."""
         body = {**given, **({} if iteration is None else {"iteration": iteration})}
         return await self.call("fork", run_id, body=body)
 
-    async def replay(self, run_id: str, args: Answer | None = None) -> Answer:
+    async def replay(self, run_id: str, args: Fields | None = None) -> NewRun | Refusal:
         """`{ok, runId}`: the recorded answers against the files as they are now, or `{uri, root, texts}`."""
         return await self.call("replay", run_id, body=args)
 
-    async def export(self, run_id: str) -> Answer:
+    async def export(self, run_id: str) -> Exported | Refusal:
         """`{ok, run}`: all of a run as one JSON object."""
         return await self.call("export", run_id)
 
-    async def take_in(self, run: JsonObject) -> JsonObject:
+    async def take_in(self, run: JsonObject) -> Imported | Refusal:
         """`{ok, runId, known}`: put an exported run into the record."""
         return await self.call("take_in", body=run)
 
-    async def test_until(self, args: JsonObject) -> JsonObject:
+    async def test_until(self, args: JsonObject) -> Verdicts | Refusal:
         """`{root, path|uri, loop, output|runId, times?}` -> `{ok, verdicts, agreement, judge, costUsd}`."""
         return await self.call("test_until", body=args)
 
-    async def enhance(self, run_id: str, verb: str, given: Answer | None = None) -> JsonObject:
-        """`status` -> `{ok, state}` and `timeline` -> `{ok, status, rounds, markdown}` of an enhance loop; with
-        `given`, something is said to it: `acknowledge`, `choose`, `feedback`."""
+    @overload
+    async def enhance(self, run_id: str, verb: Literal["status"]) -> EnhanceStatus | Refusal: ...
+
+    @overload
+    async def enhance(self, run_id: str, verb: Literal["timeline"]) -> EnhanceTimeline | Refusal: ...
+
+    @overload
+    async def enhance(self, run_id: str, verb: str, given: Fields | None = None) -> Done | Refusal: ...
+
+    async def enhance(self, run_id: str, verb: str, given: Fields | None = None) -> Done | Refusal:
+        """`status` and `timeline` ask an enhance loop; with `given`, something is said to it: `acknowledge`, `choose`,
+        `feedback`."""
         return await self.call(f"enhance_{verb}", run_id, body=given)
 
-    async def health(self) -> JsonObject:
-        """The health document of the engine: `{ok, status, workspace_id, managers, ...}`."""
+    async def health(self) -> Health | Refusal:
+        """The health document of the engine."""
         return await self.call("health")
 
     # -- agreeing -----------------------------------------------------------------------------
 
-    def agree(self, answer: JsonObject) -> str:
+    def agree(self, answer: Fields) -> str:
         """Proof that the owner has agreed to what `consent_required` showed: the `consent` of the next try. Only for
         surfaces on which a person has just said yes; empty where this is not the owner's data folder."""
         return agreed(self.folder, answer)
@@ -186,7 +242,7 @@ class EngineClient:
         after: int | None = None,
         run_id: str | None = None,
         on_connection: Callable[[bool], None] | None = None,
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncIterator[JsonObject]:
         """Events of all runs (or one) as they happen, each once and in order, across reconnections.
 
         `after` is a position (`event["position"]`, or `position` of `engine_status`); None begins
@@ -197,11 +253,11 @@ class EngineClient:
 
     # -- the engine itself --------------------------------------------------------------------
 
-    async def engine_status(self) -> Answer:
+    async def engine_status(self) -> EngineStatus | Refusal:
         """`{ok, engine: {version, protocol, pid, port, dataDir, startedAt, running, listeners, position}}`."""
         return await self.call("engine_status")
 
-    async def engine_stop(self, now: bool = False) -> Answer:
+    async def engine_stop(self, now: bool = False) -> EngineStopping | Refusal:
         """The engine leaves (it is gone from the hand-over file when this answers); unfinished runs
         go on when it is started again. Calls in flight have some seconds; `now`: they are cut."""
         return await self.call("engine_stop", body={"now": True} if now else {})
@@ -226,22 +282,25 @@ class EngineClient:
     # -- transport ----------------------------------------------------------------------------
 
     async def call(
-        self, name: str, run_id: str | None = None, *, body: Answer | None = None, query: Answer | None = None
-    ) -> Answer:
-        """An operation of `contract.operations` by its name; `run_id` where its path has one.
+        self, name: str, run_id: str | None = None, *, body: Fields | None = None, query: Fields | None = None
+    ) -> T | Refusal:
+        """An operation of `contract.operations` by its name; `run_id` where its path has one. The type of the answer
+        is the one that the table names: whoever asks says it.
 
         A word that would lead to another path of the engine is the id of no run."""
         operation = OPERATIONS[name]
         if "{id}" not in operation.path:
             path = operation.path
         elif run_id in (None, "", ".", "..") or "/" in run_id:
-            return _refusal("not_found", f"There is no run `{run_id or ''}`.", "`loop-ls runs` lists all of them.")
+            return refusal("not_found", f"There is no run `{run_id or ''}`.", "`loop-ls runs` lists all of them.")
         else:
             path = operation.path.replace("{id}", quote(_sound(run_id), safe=""))
         given = {} if body is None and operation.request is not None else body
-        return await self._send(operation.method, path, body=given, query=query)
+        return cast("T | Refusal", await self._send(operation.method, path, body=given, query=query))
 
-    async def _send(self, method: str, path: str, *, body: object = None, query: JsonObject | None = None) -> Answer:
+    async def _send(
+        self, method: str, path: str, *, body: object = None, query: Fields | None = None
+    ) -> JsonObject | Refusal:
         """One exchange. A call that cannot have reached the engine is made once more with the one of now.
 
         Only what does something starts an engine again: a list that refreshes itself must not bring one
@@ -303,26 +362,26 @@ class EngineClient:
             await http.aclose()
 
 
-def _answer(status: int, content: bytes) -> JsonObject:
+def _answer(status: int, content: bytes) -> JsonObject | Refusal:
     """The engine's answer as every surface knows it, whatever the envelope on the way."""
     try:
         body = json.loads(content)
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        return _refusal("engine_not_ready", f"The engine gave no readable answer ({status}).")
+        return refusal("engine_not_ready", f"The engine gave no readable answer ({status}).")
     if status < 400:
         return {"ok": True, **body}
     details = body.get("details")
     return {
         **(details if isinstance(details, dict) else {}),
-        **_refusal(str(body.get("code") or "engine_not_ready"), str(body.get("error")), str(body.get("hint") or "")),
+        **refusal(str(body.get("code") or "engine_not_ready"), str(body.get("error")), str(body.get("hint") or "")),
     }
 
 
-def _lost(error: Exception) -> JsonObject:
+def _lost(error: Exception) -> Refusal:
     said = str(error) or type(error).__name__
-    return _refusal(
+    return refusal(
         "engine_not_ready",
         f"The engine does not answer ({said}).",
         "It is started again with the next run; `loop-ls engine status` tells more.",
@@ -332,7 +391,3 @@ def _lost(error: Exception) -> JsonObject:
 def _sound(text: str) -> str:
     """What an address can hold: half of a character pair becomes a question mark, and is the id of nothing."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _refusal(code: str, message: str, hint: str = "") -> JsonObject:
-    return {"ok": False, "code": code, "message": message, "hint": hint}

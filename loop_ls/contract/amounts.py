@@ -8,6 +8,10 @@ it at its start.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loop_ls.contract.run_state import RunStateView
 
 _DAY, _HOUR, _MINUTE = 86_400, 3600, 60
 
@@ -52,6 +56,12 @@ def ago(seconds: float, full: bool = False) -> str:
         if number >= 1:
             return f"{count(number, noun) if full else f'{number} {short}'} ago"
     return "just now"
+
+
+def tokens_used(state: RunStateView) -> int:
+    """Input and output of all calls of a run."""
+    tokens = state.get("tokens")
+    return tokens["input"] + tokens["output"] if tokens else 0
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

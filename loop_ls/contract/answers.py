@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from loop_ls.contract.facts.payload import Error
 from loop_ls.contract.run_state import RunStateView, TokenCount
-from loop_ls.contract.run_view.wire import ViewPatch
+from loop_ls.contract.run_view.wire import CaseScore, ViewPatch
 from loop_ls.text.json_value import Json, JsonObject
 
 FromZero = Annotated[int, Field(ge=0)]
@@ -23,6 +23,14 @@ FromOne = Annotated[int, Field(ge=1)]
 
 class Done(TypedDict):
     ok: Literal[True]
+
+
+class FileError(TypedDict):
+    """A finding that keeps a file from being run; `line` counts from 1."""
+
+    line: FromOne
+    code: str
+    message: str
 
 
 class Refusal(TypedDict):
@@ -38,27 +46,40 @@ class Refusal(TypedDict):
     programs: NotRequired[list[Json]]
     tools: NotRequired[list[Json]]
     endpoints: NotRequired[list[Json]]
+    nonce: NotRequired[str]
+    path: NotRequired[str]
+    findings: NotRequired[list[FileError]]
 
 
 # -- parts -------------------------------------------------------------------------------------------
 
 
 class Stage(TypedDict):
+    """A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`."""
+
     stage_index: FromZero
     name: str | None
     role: str | None
+    mode: NotRequired[str | None]
+    place: NotRequired[str]
     status: str
     started_at: str | None
     completed_at: NotRequired[str | None]
     output: NotRequired[str]
     error: NotRequired[Error]
+    label: NotRequired[str]
+    result_summary: NotRequired[str | None]
 
 
 class Iteration(TypedDict):
     id: str
     loop_id: str
+    loop: str
+    place: str
+    depth: FromZero
     iteration_number: FromZero | None
     attempt: FromZero
+    max_iterations: FromZero | None
     status: str
     calls: FromZero
     tokens: TokenCount
@@ -67,9 +88,13 @@ class Iteration(TypedDict):
     verdict: NotRequired[str]
     answer: NotRequired[str]
     question: NotRequired[str]
+    condition: NotRequired[str]
+    local: NotRequired[bool]
+    error: NotRequired[Error]
     usd: NotRequired[float]
     started_at: str | None
     completed_at: NotRequired[str | None]
+    duration_seconds: NotRequired[float]
 
 
 class Loop(TypedDict):
@@ -179,6 +204,35 @@ class StageCount(TypedDict):
     by_role: JsonObject
 
 
+class JudgeName(TypedDict):
+    """Who judged: a model, or nobody where the condition was decided without one."""
+
+    local: NotRequired[Literal[True]]
+    provider: NotRequired[str]
+    model: NotRequired[str]
+
+
+class TrialVerdict(TypedDict):
+    """One answer to the question whether an output meets a condition; `because` says why there was no other."""
+
+    iteration: NotRequired[int]
+    verdict: str
+    answer: str
+    prompt: str
+    local: NotRequired[Literal[True]]
+    because: NotRequired[str]
+
+
+class Agreement(TypedDict):
+    """How often the same question got the same verdict: `agrees` 1.0 is always."""
+
+    iteration: NotRequired[int]
+    times: FromOne
+    verdict: str
+    agrees: float
+    verdicts: dict[str, FromZero]
+
+
 class Timings(TypedDict):
     total_iteration_seconds: float
     average_iteration_seconds: float
@@ -210,6 +264,7 @@ class DefinitionList(Done):
 
 class ShownLoop(Done):
     loop: Loop
+    state: RunStateView
     iteration: Iteration | None
     stages: list[Stage]
 
@@ -220,6 +275,7 @@ class StateAnswer(Done):
 
 class History(Done):
     loop: Loop
+    state: RunStateView
     history: list[Iteration]
     stages: list[Stage]
     count: FromZero
@@ -278,13 +334,70 @@ class OneIteration(Done):
     stages: list[Stage]
 
 
+class EnhanceState(TypedDict):
+    """Where an enhance loop is, by the names of its document; `shown` is for people."""
+
+    state: str
+    round: FromZero
+    maxRounds: FromZero | None
+    spentUsd: float
+    capUsd: float | None
+    shown: NotRequired[str]
+    label: NotRequired[Literal["fixation-risk"]]
+    reason: NotRequired[str]
+    because: NotRequired[str | None]
+
+
+class RunEnhanceState(EnhanceState):
+    runId: str
+
+
 class EnhanceStatus(Done):
-    state: JsonObject
+    state: RunEnhanceState
+
+
+class EditOutcome(TypedDict):
+    """What an editor said about an edit, after how long, or why it refused it."""
+
+    outcome: str
+    milliseconds: NotRequired[int | None]
+    reason: NotRequired[str]
+
+
+class TimelineRound(TypedDict):
+    """One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says
+    why a last round has no plan, `sent` and `ack` are about its edit."""
+
+    round: FromOne
+    status: Literal["running", "failed", "converged"]
+    startedAt: NotRequired[str]
+    endedAt: NotRequired[str]
+    failed: list[JsonObject]
+    proposed: list[JsonObject]
+    rejected: list[JsonObject]
+    applied: list[JsonObject]
+    unfixable: list[JsonObject]
+    rationale: str
+    diff: str
+    trials: NotRequired[str]
+    cases: NotRequired[list[CaseScore]]
+    notTaken: NotRequired[str]
+    planned: NotRequired[str]
+    label: Literal["fixation-risk", "ok"]
+    planId: NotRequired[str]
+    plannerUsd: NotRequired[float]
+    roundUsd: NotRequired[float]
+    cumulativeUsd: NotRequired[float]
+    fingerprint: NotRequired[str]
+    totals: NotRequired[JsonObject]
+    successful: NotRequired[Json]
+    sent: NotRequired[JsonObject]
+    ack: NotRequired[EditOutcome]
 
 
 class EnhanceTimeline(Done):
-    status: JsonObject
-    rounds: list[JsonObject]
+    status: EnhanceState
+    rounds: list[TimelineRound]
     markdown: str
 
 
@@ -330,9 +443,9 @@ class Imported(NewRun):
 
 class Verdicts(Done):
     condition: str
-    judge: JsonObject
-    verdicts: list[JsonObject]
-    agreement: list[JsonObject]
+    judge: JudgeName
+    verdicts: list[TrialVerdict]
+    agreement: list[Agreement]
     costUsd: float
     tokens: FromZero
 
@@ -355,8 +468,20 @@ class Controlled(Done):
     status: NotRequired[str]
 
 
+class Resolved(TypedDict):
+    """The question of a run that was answered, and how."""
+
+    runId: str
+    loopId: str
+    approved: bool
+    decision: NotRequired[str]
+    feedback: NotRequired[str]
+
+
 class Approved(Done):
-    resolved: Json
+    """One question, all that were asked (`all`), or whether anybody asked (assistants)."""
+
+    resolved: Resolved | list[Resolved] | bool
 
 
 class EngineState(TypedDict):
@@ -412,8 +537,24 @@ class FileEstimate(Done):
     why: str
 
 
+class EngineFacts(TypedDict):
+    """The process that answers. `journal`: what is wrong with the record; empty where nothing is."""
+
+    version: str
+    protocol: FromZero
+    pid: FromOne
+    port: FromOne
+    dataDir: str
+    startedAt: str
+    running: FromZero
+    listeners: FromZero
+    position: FromZero
+    journal: str
+    sandbox: str
+
+
 class EngineStatus(Done):
-    engine: JsonObject
+    engine: EngineFacts
 
 
 class EngineStopping(Done):

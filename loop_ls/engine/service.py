@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -473,7 +473,7 @@ class Engine:
             run = self._runs.live.get(found)
             if run is None:
                 raise nothing_asked(await self._runs.state(found), loop_id)
-            return await resolve(run, self.journal, loop_id, decided)
+            return {"ok": True, "resolved": await resolve(run, self.journal, loop_id, decided)}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
@@ -606,7 +606,7 @@ class Engine:
 
     async def subscribe(
         self, after: int | None = None, run_id: str | None = None
-    ) -> AsyncIterator[tuple[int, JsonObject]]:
+    ) -> AsyncGenerator[tuple[int, JsonObject]]:
         """`(position, event)` as they are journalled; `text` has position 0. With `after`, first the
         facts above that position: no gap, no double. A slow listener slows nobody but itself."""
         async for event in self.feed.listen(after, run_id):

@@ -167,14 +167,14 @@ class Workspace:
         path = changed.path if changed is not None else ""
         for folder, project in self._projects.items():
             after._projects[folder] = project._replaced(uri, new) if is_below(folder, path) else project
-        if keys is self.keys and "_listing" in self.__dict__:
-            after.__dict__["_listing"] = self._listing
+        if keys is self.keys:
+            after._listings.extend(self._listings)
         invariant(after._fits_its_documents, "keys and references are those of the documents")
         return after
 
     def _fits_its_documents(self) -> bool:
         fresh = Workspace.of(self.roots, self.documents.values(), self.settings)
-        listing_fits = "_listing" not in self.__dict__ or self._listing == fresh._listing
+        listing_fits = all(one == fresh._listing for one in self._listings)
         return (self.keys, self.referring) == (fresh.keys, fresh.referring) and listing_fits
 
     def _rekeyed(
@@ -241,10 +241,17 @@ class Workspace:
     def _suggestions(self, reference: str) -> tuple[str, ...]:
         return suggestions(reference, self._listing)
 
-    @cached_property
+    @property
     def _listing(self) -> Listing:
-        stems = ((stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris)
-        return listing(self.keys, sorted(stems))
+        if not self._listings:
+            stems = ((stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris)
+            self._listings.append(listing(self.keys, sorted(stems)))
+        return self._listings[0]
+
+    @cached_property
+    def _listings(self) -> list[Listing]:
+        """One at most: made when it is asked for, and shared with the next snapshot while the keys are the same."""
+        return []
 
     # -- who calls whom ---------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
+from loop_ls.contract.amounts import money
 from loop_ls.report.terminal_text import shown
 
 Ending = Literal["passed", "failed", "error", "skipped"]
@@ -37,7 +38,7 @@ def trial_id(path: str, case: str, number: int, repeat: int) -> str:
 
 def trial_lines(trial: Trial) -> Iterator[str]:
     """What is said of one trial when it is over."""
-    cost = "" if trial.usd is None else f"  ${trial.usd:.4f}"
+    cost = f"  {said}" if (said := money(trial.usd)) else ""
     time = "" if trial.ending == "skipped" else f"  {trial.seconds:.1f} s"
     yield shown(f"{trial.id}  {trial.ending}{time}{cost}")
     for problem in trial.problems:

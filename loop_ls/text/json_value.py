@@ -7,7 +7,7 @@ Whoever reads one has to ask what it is. Lists and objects inside are read-only 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -27,6 +27,11 @@ def from_fields(make: Callable[..., T], fields: Mapping[str, object]) -> T:
 def as_object(value: object) -> Mapping[str, Json]:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}
+
+
+def plain_object(fields: Mapping[str, object]) -> JsonObject:
+    """An answer of a named type as the JSON object that it is, for those who pass it on."""
+    return cast("JsonObject", fields)
 
 
 def text_field(fields: Mapping[str, object], key: str) -> str:

@@ -15,7 +15,6 @@ vulture = pytest.importorskip("vulture", reason="comes with the extra `test`")
 USED = {
     *("_check_value", "_send_handler_result", "main_loop", "report_server_error"),
     *("default_schema", "field_title_should_be_set"),
-    *("_history", "_metrics"),
     *("all_pass", "total_score"),
     *("check_invariants", "page_path", "recognise", "unregister", "workflow_calls"),
 }

@@ -8,35 +8,32 @@ entry of `loops` and the `loop` of a step) are listed each.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import get_args
 
 from loop_ls.cli.main import COMMANDS
 from loop_ls.cli.parser import Parser
 from loop_ls.engine.core.errors import Code
-from loop_ls.formats.assistant.keys import ASSISTANT_SHAPES
+from loop_ls.formats.checks.keys import CHECK
 from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.registry import DECLARED_CHECKS, FORMATS
 from loop_ls.formats.role_loop.keys import ROLE_LOOP_SHAPES
-from loop_ls.formats.settings.keys import SETTINGS
 from loop_ls.formats.workflow.keys import SHAPES
 
-_TABLES = {
-    "workflow": SHAPES.values(),
-    "assistant": ASSISTANT_SHAPES.values(),
-    "role loop": ROLE_LOOP_SHAPES.values(),
-    "settings": (SETTINGS,),
-}
+#: What the table of a whole file does not lead to: steps and loops, and the ways in which a role loop may end.
+_PARTS: dict[str, Iterable[Shape]] = {"workflow": SHAPES.values(), "role_loop": ROLE_LOOP_SHAPES.values()}
 
 
 def keys() -> dict[str, Key]:
-    """Every key by its full name."""
-    return {
-        f"{name}: {shape.name}.{key.name}": key
-        for name, shapes in _TABLES.items()
-        for shape in _all(shapes)
-        for key in shape.keys.values()
-    }
+    """Every key by its full name. Test cases have the same mapping of a check as checks: it is listed once."""
+    found: dict[str, Key] = {}
+    for one in FORMATS.values():
+        shapes = [*_PARTS.get(one.name, ()), *(() if one.keys is None else (one.keys(),))]
+        for shape in _all(shapes):
+            if shape is not CHECK or one.name == DECLARED_CHECKS:
+                found |= {f"{one.label}: {shape.name}.{key.name}": key for key in shape.keys.values()}
+    return found
 
 
 def options() -> dict[str, argparse.Action]:
@@ -55,8 +52,8 @@ def refusals() -> tuple[str, ...]:
     return get_args(Code)
 
 
-def _all(shapes: object) -> Iterator[Shape]:
-    waiting, seen = list(shapes), set[str]()  # type: ignore[call-overload]
+def _all(shapes: Iterable[Shape]) -> Iterator[Shape]:
+    waiting, seen = list(shapes), set[str]()
     while waiting:
         shape = waiting.pop(0)
         if shape.name not in seen:

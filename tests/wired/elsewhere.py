@@ -96,6 +96,30 @@ KEYS: dict[str, str] = {
         "role loop: role stage.requires_artifact_from":
             "test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent",
     }),
+    # -- checks and test cases
+    **_under(f"{_ENGINE}/checks/test_run_checks.py", {
+        "checks: checks file.assert, checks: check.on, checks: check.type, checks: check.name":
+            "test_each_check_is_decided_right_after_its_step_and_at_the_end",
+        "checks: check.value, checks: check.optional": "test_a_failed_check_fails_the_run_and_its_result_stays",
+        "checks: check.severity": "test_what_only_warns_fails_nothing",
+        "checks: check.every": "test_each_iteration_counts_where_the_check_says_so",
+        "checks: check.threshold": "test_a_rubric_below_its_threshold_fails_and_one_without_a_verdict_is_an_error",
+        "checks: check.votes": "test_most_votes_count",
+        "checks: check.provider, checks: check.model": "test_a_rubric_may_name_the_model_that_judges",
+        "checks: check.timeout": "test_a_command_that_takes_longer_than_its_timeout_fails",
+    }),
+    **_under(f"{_ENGINE}/checks/test_evaluate.py", {
+        "checks: check.equals, checks: check.min, checks: check.max, checks: check.path": "test_texts",
+        "checks: check.weight": "test_a_score_is_the_mean_by_weight_and_a_warning_fails_nothing",
+    }),
+    **_under(f"{_CLI}/commands/test_test_cases.py", {
+        "test cases: cases file.tests, test cases: case.name, test cases: case.vars, test cases: case.without, "
+        "test cases: case.assert, test cases: case.skip": "test_each_case_is_run_and_a_failed_check_is_told",
+    }),
+    **_under(f"{_ENGINE}/enhance/test_real_engine.py", {
+        "test cases: case.holdout, checks: check.hint":
+            "test_cases_beside_a_workflow_are_what_a_plan_is_tried_on",
+    }),
     # -- settings
     **_under(f"{_ENGINE}/enhance/test_every_setting.py", {
         f"settings: {place}.{setting}": "test_EB_128_a_setting_changes_what_a_loop_does"

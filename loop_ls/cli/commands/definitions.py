@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from loop_ls.app.definitions import built_in, definitions
+from loop_ls.app.definitions import DefinedLoop, Definition, built_in, definitions
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.engine.connect import data_dir_of, root_of
 from loop_ls.cli.files.one_file import add_json, print_json
@@ -15,11 +14,8 @@ from loop_ls.client import data_folder
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
 
 HELP = "list what can be run, with its inputs"
-
-Json = dict[str, Any]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         return refuse(f"--root {args.root} is no folder")
     own = definitions(discover(root, named=()).workspace, root)
     data = data_folder(root, data_dir_of(None, Path(root)))
-    found = own + built_in(data, {str(one["name"]) for one in own if one["format"] == ROLE_LOOP})
+    found = own + built_in(data, {one["name"] for one in own if one["format"] == ROLE_LOOP})
     if args.json:
         print_json({"ok": True, "definitions": found})
         return CLEAN
@@ -43,26 +39,26 @@ def run(args: argparse.Namespace) -> int:
     return CLEAN
 
 
-def _lines(one: Json) -> Iterator[str]:
-    words = label_of(one["format"])
-    yield f"{shown(one['name'] or '(no name)')}  {words}  {shown(one['path'])}"
-    if one.get("error"):
-        yield f"    cannot be run: {shown(one['error'])}"
+def _lines(one: Definition) -> Iterator[str]:
+    words = label_of(one["format"] or "")
+    yield f"{shown(one['name'] or '(no name)')}  {words}  {shown(one.get('path', ''))}"
+    if error := one.get("error"):
+        yield f"    cannot be run: {shown(error)}"
         return
-    if one.get("description"):
-        yield f"    {shown(' '.join(one['description'].split()))}"
+    if description := one.get("description"):
+        yield f"    {shown(' '.join(description.split()))}"
     for loop in one.get("loops", ()):
         until = f" until: {loop['until']}" if loop["until"] else ""
         yield f"    loop {shown(loop['name'])}: at most {loop['maxIterations']} {_noun(loop)}{shown(until)}"
-    if one.get("stages"):
-        limit = one["maxIterations"]
-        yield f"    {shown(' → '.join(one['stages']))}{f', at most {limit} iterations' if limit else ''}"
+    limit = one.get("maxIterations")
+    if stages := one.get("stages"):
+        yield f"    {shown(' → '.join(stages))}{f', at most {limit} iterations' if limit else ''}"
     if one["format"] == ASSISTANT and one.get("loop"):
-        yield f"    loops at most {one['maxIterations']} times; ends by: {one['criteria'] or 'nothing else'}"
+        yield f"    loops at most {limit} times; ends by: {one.get('criteria') or 'nothing else'}"
     for parameter in one.get("parameters", ()):
         default = f" = {parameter['default']}" if parameter.get("default") is not None else ""
         yield f"    --param {shown(parameter['name'])}{shown(default)}"
 
 
-def _noun(loop: JsonObject) -> str:
+def _noun(loop: DefinedLoop) -> str:
     return "items" if loop["mode"] == "iterate" else "iterations"

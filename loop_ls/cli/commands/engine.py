@@ -8,6 +8,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from loop_ls.cli.engine import repair, token
 from loop_ls.cli.engine import worker as engine_worker
-from loop_ls.cli.engine.connect import Answer, add_place, data_dir_of, refuse, root_of, running_engine, settled
+from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of, running_engine, settled
 from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
 
 HELP = "start, stop and question the engine"
@@ -135,7 +136,7 @@ def _nobody(args: argparse.Namespace) -> int:
     return 0
 
 
-def _say(args: argparse.Namespace, answer: Answer, text: str) -> None:
+def _say(args: argparse.Namespace, answer: Mapping[str, object], text: str) -> None:
     print(json.dumps(answer, ensure_ascii=False) if args.json else text)
 
 

@@ -11,22 +11,36 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.commands import run as plain
-from loop_ls.cli.engine.connect import Answer, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import first_text
+from loop_ls.client.refusal import refusal
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.hash import text_hash
-from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Done, EnhanceStatus, Refusal
+
+    class Shown(Done):
+        """An answer with what people read of it."""
+
+        markdown: str
+
+    class ShownStatus(EnhanceStatus):
+        markdown: str
+
+    Told = Done | Refusal
 
 HELP = "run a workflow in rounds and mend its file between them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     plain.add_start(parser)
-    parser.set_defaults(loop=None, goal=None, item=None)  # a loop is about a whole workflow
+    parser.set_defaults(loop=None, goal=None, item=None, plain=False)  # a loop is about a whole workflow
     about = parser.add_mutually_exclusive_group()
     about.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
     about.add_argument("--status", metavar="RUN", help="say where an enhance loop is")
@@ -47,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asked = wanted(args)
     except Wrong as wrong:
-        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+        return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     request = {**asked.request, "enhance": {"start": True, "headless": True}}
     manner = plain.Manner(args.json, args.verbose, args.detach, args.yes)
 
@@ -71,64 +85,67 @@ def _about(args: argparse.Namespace, run_id: str, tell: Tell) -> int:
             answer = await tell(engine, run_id, args)
             if not answer["ok"]:
                 return refuse(answer, args.json)
-            print(json.dumps(answer, ensure_ascii=False) if args.json else _safe(str(answer.get("markdown") or "done")))
+            told = answer.get("markdown") or "done"
+            print(json.dumps(answer, ensure_ascii=False) if args.json else _safe(str(told)))
             return 0
 
     return settled(work, args.json)
 
 
-async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
+async def _timeline(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     return await engine.enhance(run_id, "timeline")
 
 
-async def _status(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
-    answer: Answer = await engine.enhance(run_id, "status")
+async def _status(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
+    answer = await engine.enhance(run_id, "status")
     if not answer["ok"]:
         return answer
-    state: Answer = answer["state"]
-    said = (str(state["state"]).replace("_", " "), state.get("shown"), state.get("because"))
-    return {**answer, "markdown": " · ".join(str(one) for one in said if one)}
+    state = answer["state"]
+    said = (state["state"].replace("_", " "), state.get("shown"), state.get("because"))
+    shown_status: ShownStatus = {**answer, "markdown": " · ".join(one for one in said if one)}
+    return shown_status
 
 
-async def _continue(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
+async def _continue(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     return await engine.enhance(run_id, "choose", {"choice": "continue"})
 
 
-async def _skip(engine: EngineClient, run_id: str, args: argparse.Namespace) -> JsonObject:
+async def _skip(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     return await engine.enhance(run_id, "choose", {"choice": "skip"})
 
 
-async def _stop(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _stop(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     return await engine.stop(run_id)
 
 
-async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     if args.text is None:
-        return {"ok": False, "code": "bad_argument", "message": "`--feedback` needs `--text`."}
+        return refusal("bad_argument", "`--feedback` needs `--text`.")
     given = {"text": read_input(args.text), "negative": bool(args.reject)}
     return await engine.enhance(run_id, "feedback", {**given, **({"step": args.step} if args.step else {})})
 
 
-async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Answer:
+async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     """The file as round 1 ran it, unless the loop still runs or somebody changed the file since."""
     answer = await engine.export(run_id)
     if not answer["ok"]:
         return answer
     found = first_text(answer["run"])
     if found is None:
-        return {"ok": False, "code": "not_found", "message": "The record does not hold the text of the first round."}
+        return refusal("not_found", "The record does not hold the text of the first round.")
     if not found.ended:
-        return {"ok": False, "code": "wrong_status", "message": "The loop still runs: stop it first."}
+        return refusal("wrong_status", "The loop still runs: stop it first.")
     now = await asyncio.to_thread(_read, found.path)
     if now is not None and text_hash(now) not in (found.left, text_hash(found.text)):
         told = f"{found.path} was changed after the loop: it is left alone."
-        return {"ok": False, "code": "wrong_status", "message": told}
+        return refusal("wrong_status", told)
     if now != found.text:
         await asyncio.to_thread(found.path.write_bytes, found.text.encode())
-    return {"ok": True, "markdown": f"{found.path} is as it was in round 1"}
+    done: Shown = {"ok": True, "markdown": f"{found.path} is as it was in round 1"}
+    return done
 
 
-Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable[JsonObject]]
+Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable["Told"]]
 _ABOUT: dict[str, Tell] = {
     "timeline": _timeline,
     "status": _status,
@@ -142,7 +159,7 @@ _ABOUT: dict[str, Tell] = {
 
 async def show_rounds(engine: EngineClient, run_id: str) -> None:
     """What the loop did to the file, in a few lines; all of it is one command away."""
-    told: Answer = await engine.enhance(run_id, "timeline")
+    told = await engine.enhance(run_id, "timeline")
     if not told["ok"]:
         return
     for entry in told["rounds"]:
@@ -155,7 +172,7 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         for told_of in (entry.get("trials"), entry.get("notTaken") and f"not taken: {entry['notTaken']}"):
             if told_of:
                 print(shown(f"    {told_of}"), file=sys.stderr)
-        if why := entry.get("planned") or entry.get("gaveUp"):
+        if why := entry.get("planned"):
             print(shown(f"    {why}"), file=sys.stderr)
     print(f"All of it: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
 

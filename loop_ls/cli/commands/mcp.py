@@ -94,23 +94,22 @@ class ByClient:
         refused = unready(health, workspace_id(str(self._client.folder))) if health.get("ok") else None
         if refused is not None:
             return refused.answer()
-        return cast("NewRun | Refusal", await self._client.start({"root": str(self._root), **argument}))
+        return await self._client.start({"root": str(self._root), **argument})
 
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
-        control = {"pause": self._client.pause, "resume": self._client.resume, "stop": self._client.stop}
-        return cast("Controlled | Refusal", await control[verb](run_id))
+        return await self._client.call(verb, run_id)
 
     async def runs(self) -> RunList | Refusal:
-        return cast("RunList | Refusal", await self._client.runs(limit=1000))
+        return await self._client.runs(limit=1000)
 
     async def history(self, run_id: str) -> ToolHistory | Refusal:
         return cast("ToolHistory | Refusal", await self._client.history(run_id))
 
     async def definitions(self) -> DefinitionList | Refusal:
-        return cast("DefinitionList | Refusal", await self._client.definitions())
+        return await self._client.definitions()
 
     async def check(self, path: str, text: str | None) -> CheckedFile | Refusal:
-        return cast("CheckedFile | Refusal", await self._client.call("check", body={"path": path, "text": text}))
+        return await self._client.call("check", body={"path": path, "text": text})
 
     async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal:
-        return cast("FileEstimate | Refusal", await self._client.call("estimate", body={"path": path, "name": name}))
+        return await self._client.call("estimate", body={"path": path, "name": name})

@@ -109,11 +109,11 @@ def _words(before: list[str], runner: asyncio.Runner, engine: EngineClient) -> l
         case ["/loops"]:
             return [*VERBS, *STATUSES]
         case ["/loops", "start"]:
-            answer = runner.run(engine.definitions())
-            return [str(one["name"]) for one in answer.get("definitions") or []]
+            found = runner.run(engine.definitions())
+            return [one["name"] for one in found["definitions"]] if found["ok"] else []
         case ["/loops", verb] if verb in VERBS:
-            answer = runner.run(engine.runs(limit=100))
+            runs = runner.run(engine.runs(limit=100))
             every = ["all"] if verb in ("pause", "resume", "stop") else []
-            return [*every, *(state["runId"][:8] for state in answer.get("runs") or [])]
+            return [*every, *(state["runId"][:8] for state in (runs["runs"] if runs["ok"] else ()))]
         case _:
             return []

@@ -5,15 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from loop_ls.cli.arguments import from_one
-from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
+from loop_ls.contract.run_view.parts import part
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Agreed, NewRun, Refusal, Started
+
+Begun = TypeVar("Begun", "Started", "Agreed")
 
 HELP = "run a workflow or a loop and watch it"
 
@@ -73,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asked = wanted(args)
     except Wrong as wrong:
-        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+        return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     manner = Manner(args.json, args.verbose, args.detach, args.yes)
 
     async def work() -> int:
@@ -86,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def start_and_watch(
-    engine: EngineClient, request: Answer, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
+    engine: EngineClient, request: JsonObject, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
 ) -> int:
     """One run from its start to its end; its exit status. `begun` hears its id."""
     from loop_ls.cli.watch.pause import terminal_line
@@ -97,61 +105,72 @@ async def start_and_watch(
         status = await engine.engine_status()
         if not status["ok"]:
             return refuse(status, manner.as_json)
-        position = int(status["engine"]["position"])
+        position = status["engine"]["position"]
     answer = await start(engine, request, manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
-    begun(str(answer["runId"]))
+    begun(answer["runId"])
     if manner.detach:
         return detached(answer, manner.as_json)
     if answer.get("repeated"):
         position = 0  # it began before this call, and may have ended since
     ask = terminal_line if manner.may_ask else None
-    return await watch(engine, str(answer["runId"]), position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
+    return await watch(engine, answer["runId"], position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
 
 
 async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:
     """Nothing that a run is told changes what it may do, so nobody has to say it."""
     told = dict.fromkeys(("input", "goal", "message"), "-")
-    answer = await start(engine, {**told, **request, "agreeOnly": True}, manner)
+    answer: Agreed | Refusal = await _consented(engine, {**told, **request}, manner, engine.agree_only)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
     if manner.as_json:
         print(json.dumps(answer, ensure_ascii=False))
         return 0
-    listed = answer["capabilities"] if isinstance(answer["capabilities"], list) else []
+    listed = answer["capabilities"]
     for one in listed:
-        print(f"it {shown(str(one))}")
+        print(f"it {shown(one)}")
     print("This is agreed to; nothing was started." if listed else "It does nothing to agree to.")
     return 0
 
 
-async def start(engine: EngineClient, request: Answer, manner: Manner) -> JsonObject:
+async def start(engine: EngineClient, request: JsonObject, manner: Manner) -> Started | Refusal:
     """Start; ask the person for what is missing, once."""
+    answer: Started | Refusal = await _consented(engine, request, manner, engine.start)
+    if answer["ok"]:
+        for told in answer.get("warnings", ()):
+            print(shown(f"! {told}"), file=sys.stderr)
+    return answer
+
+
+async def _consented(
+    engine: EngineClient, request: JsonObject, manner: Manner, begin: Callable[[JsonObject], Awaitable[Begun | Refusal]]
+) -> Begun | Refusal:
+    """What `begin` answers when the person has agreed and said what is missing, or would not."""
     asked = False
     while True:
-        answer = await engine.start(request)
-        match answer.get("code"):
+        answer = await begin(request)
+        if answer["ok"]:
+            return answer
+        names = answer.get("names")
+        match answer["code"]:
             case "consent_required" if "consent" not in request and agreed(answer, manner):
                 request = {**request, "consent": engine.agree(answer)}
-            case "input_required" if manner.may_ask and answer.get("names") and not asked:
+            case "input_required" if manner.may_ask and names and not asked:
                 asked = True
-                given = _ask_inputs([str(name) for name in answer["names"]])
-                request = _with_inputs(request, given)
+                request = _with_inputs(request, _ask_inputs(names))
             case _:
-                for told in answer.get("warnings") or ():
-                    print(shown(f"! {told}"), file=sys.stderr)
                 return answer
 
 
-def agreed(answer: Answer, manner: Manner) -> bool:
+def agreed(answer: Refusal, manner: Manner) -> bool:
     if manner.agreed:
         return True
     if not manner.may_ask:
-        answer["hint"] = "Look at what it uses, then agree with `--yes`. " + str(answer.get("hint") or "")
+        answer["hint"] = "Look at what it uses, then agree with `--yes`. " + answer["hint"]
         return False
-    print(shown(str(answer["message"])), file=sys.stderr)
-    for one in answer.get("capabilities") or []:
+    print(shown(answer["message"]), file=sys.stderr)
+    for one in answer.get("capabilities", ()):
         print(f"  it {shown(str(one))}", file=sys.stderr)
     return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
 
@@ -169,17 +188,17 @@ def _line(question: str) -> str:
     return line
 
 
-def _with_inputs(request: Answer, given: dict[str, str]) -> Answer:
+def _with_inputs(request: JsonObject, given: dict[str, str]) -> JsonObject:
     more = dict(request)
     for name in ("input", "goal", "message"):
         if name in given:
             more[name] = given.pop(name)
     if given:
-        more["parameters"] = {**(request.get("parameters") or {}), **given}
+        more["parameters"] = {**part(request, "parameters"), **given}
     return more
 
 
-def detached(answer: Answer, as_json: bool) -> int:
+def detached(answer: NewRun, as_json: bool) -> int:
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
     else:

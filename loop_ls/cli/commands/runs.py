@@ -8,10 +8,13 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from loop_ls.cli.arguments import print_json
-from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs import runs_again, runs_show, runs_table
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
+from loop_ls.contract.endings import ENDED
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject, int_field
 
 HELP = "list, show and control runs"
 
@@ -81,7 +84,7 @@ async def _run(args: argparse.Namespace) -> int:
             if not answer["ok"]:
                 return refuse(answer, args.json)
             if not answer["runs"]:
-                return refuse({"ok": False, "code": "not_found", "message": NO_RUNS, "hint": TO_START}, args.json)
+                return refuse(refusal("not_found", NO_RUNS, TO_START), args.json)
             args.id = answer["runs"][0]["runId"]
         return await work(engine, args)
 
@@ -134,7 +137,7 @@ async def _events(engine: EngineClient, args: argparse.Namespace) -> int:
             return refuse(answer, args.json)
         for event in answer["events"]:
             _event(event, args.json)
-            after, ended = int(event["seq"]), event["kind"] in runs_show.ENDS
+            after, ended = int_field(event, "seq") or after, event["kind"] in ENDED
         if answer["next"] is None:
             break
     return 0 if ended or not args.follow else await _on(engine, args, after)
@@ -158,16 +161,16 @@ async def _on(engine: EngineClient, args: argparse.Namespace, after: int) -> int
     if not status["ok"]:
         return refuse(status, args.json)
     async for event in engine.follow(0, status["state"]["runId"]):
-        if 0 < int(event.get("seq") or 0) <= after:
+        if 0 < (int_field(event, "seq") or 0) <= after:
             continue
         _event(event, args.json)
-        if event["kind"] in runs_show.ENDS:
+        if event["kind"] in ENDED:
             break
     return 0
 
 
 async def _control(engine: EngineClient, args: argparse.Namespace) -> int:
-    answer: Answer = await getattr(engine, args.verb)(args.id)
+    answer = await engine.control(args.verb, args.id)
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
@@ -183,11 +186,11 @@ async def _delete(engine: EngineClient, args: argparse.Namespace) -> int:
     answer = await engine.delete(args.id)
     if not answer["ok"]:
         return refuse(answer, args.json)
-    gone = answer["deleted"] if isinstance(answer.get("deleted"), list) else [args.id]
+    gone = answer["deleted"] if isinstance(answer["deleted"], list) else [str(args.id)]
     return print_json(answer) if args.json else _said(f"deleted {', '.join(gone) or 'nothing'}")
 
 
-def _event(event: Answer, as_json: bool) -> None:
+def _event(event: JsonObject, as_json: bool) -> None:
     if as_json:
         print(json.dumps(event, ensure_ascii=False), flush=True)
     else:

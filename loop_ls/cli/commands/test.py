@@ -12,12 +12,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import from_one
 from loop_ls.cli.commands.run import Manner, start
-from loop_ls.cli.engine.connect import REFUSED, Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file
+from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
 from loop_ls.contract.endings import ENDED
 from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import unusable
@@ -28,6 +31,10 @@ from loop_ls.formats.checks.model import Case
 from loop_ls.formats.checks.read import read_cases
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
+from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Refusal
 
 HELP = "run a workflow on its test cases and judge it by its checks"
 
@@ -35,8 +42,8 @@ HELP = "run a workflow on its test cases and judge it by its checks"
 class Refused(Exception):
     """A trial could not be started; the answer says why."""
 
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(str(answer.get("message")))
+    def __init__(self, answer: Refusal) -> None:
+        super().__init__(answer["message"])
         self.answer = answer
 
 
@@ -75,8 +82,8 @@ def run(args: argparse.Namespace) -> int:
             raise Wrong(f"no test case of {suite.path} is called `{args.named}`")
         requests = [(case, _request(suite, case, args)) for case in cases]
     except (Wrong, Failure) as wrong:
-        answer: Answer = {"ok": False, "code": "bad_argument", "message": f"{str(wrong).rstrip('.')}."}
-        return refuse(answer | ({"hint": wrong.hint} if isinstance(wrong, Failure) and wrong.hint else {}), args.json)
+        hint = wrong.hint if isinstance(wrong, Failure) else ""
+        return refuse(refusal("bad_argument", f"{str(wrong).rstrip('.')}.", hint), args.json)
     manner = Manner(args.json, agreed=args.yes)
 
     async def work() -> int:
@@ -95,7 +102,9 @@ def run(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-def _in_turn(suite: Suite, requests: Iterable[tuple[Case, Answer]], repeat: int) -> Iterator[tuple[str, Case, Answer]]:
+def _in_turn(
+    suite: Suite, requests: Iterable[tuple[Case, JsonObject]], repeat: int
+) -> Iterator[tuple[str, Case, JsonObject]]:
     """Each case once before the second time of the first: one that always fails is seen early. One that is left out
     is told once."""
     listed = list(requests)
@@ -122,12 +131,12 @@ def _suite(root: Path, workflow: Path) -> Suite:
     raise Wrong(f"{place} has no test cases: there is no {beside}; `loop-ls run --check` judges a single run")
 
 
-def _request(suite: Suite, case: Case, args: argparse.Namespace) -> Answer:
+def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
     """Raises `Failure` for a file that is not there."""
     files = ProjectFiles.of(str(suite.root), {})
     folder = suite.workflow.relative_to(suite.root).parent.as_posix()
     given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
-    request: Answer = {
+    request: JsonObject = {
         "root": str(suite.root),
         "path": str(suite.workflow),
         "target": {"kind": "workflow"},
@@ -144,33 +153,38 @@ def _request(suite: Suite, case: Case, args: argparse.Namespace) -> Answer:
     return request
 
 
-async def _trial(engine: EngineClient, name: str, case: Case, request: Answer, manner: Manner) -> Trial:
+async def _trial(engine: EngineClient, name: str, case: Case, request: JsonObject, manner: Manner) -> Trial:
     """Raises `Refused`."""
     if case.skip:
         return Trial(name, "skipped", (case.skip,))
     status = await engine.engine_status()
-    answer = await start(engine, request, manner) if status["ok"] else status
+    if not status["ok"]:
+        raise Refused(status)
+    answer = await start(engine, request, manner)
     if not answer["ok"]:
         raise Refused(answer)
-    run_id, problems, undecided = str(answer["runId"]), [], False
-    async for event in engine.follow(int(status["engine"]["position"]), run_id):
+    run_id, problems, undecided = answer["runId"], [], False
+    async for event in engine.follow(status["engine"]["position"], run_id):
         if event["kind"] == "checked" and event.get("verdict") != "pass":
             warns = event.get("severity") == "warn"
             undecided = undecided or (event.get("verdict") == "error" and not warns)
             problems.append(_problem(event, warns))
         if event["kind"] in ENDED:
             break
-    state = (await engine.status(run_id))["state"]
-    seconds, usd = float(state.get("elapsedMs") or 0) / 1000, state.get("costUsd")
+    ended = await engine.status(run_id)
+    if not ended["ok"]:
+        raise Refused(ended)
+    state = ended["state"]
+    seconds, usd = state["elapsedMs"] / 1000, state.get("costUsd")
     if state.get("exitCode") == 0:
         return Trial(name, "passed", tuple(problems), run_id, seconds, usd)
     if state.get("reason") != "verification":
-        why = (state.get("error") or {}).get("message") or state.get("because") or state.get("reason")
+        why = error_text(state) or state.get("because") or state.get("reason")
         problems.append(f"the run ended as {state['status']}: {why}")
     return Trial(name, "error" if undecided else "failed", tuple(problems), run_id, seconds, usd)
 
 
-def _problem(event: Answer, warns: bool) -> str:
+def _problem(event: JsonObject, warns: bool) -> str:
     iteration = f", iteration {event['iteration']}" if event.get("iteration") else ""
     kind = "warning: " if warns else "no verdict: " if event.get("verdict") == "error" else ""
     return f"{kind}{event['check']} ({event.get('on', 'result')}{iteration}): {event.get('reason', '')}"

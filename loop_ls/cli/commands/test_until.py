@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.commands.run import Manner, agreed
-from loop_ls.cli.engine.connect import Answer, add_place, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
 from loop_ls.cli.watch.words import first_line
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import money
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Verdicts
 
 HELP = "ask the judge of a loop about an output"
 
@@ -38,11 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         root, path = found_file(args.what, args.root)
-        request: dict[str, Any] = {"root": str(root), "path": str(path), "loop": args.loop, "times": args.times}
+        request: JsonObject = {"root": str(root), "path": str(path), "loop": args.loop, "times": args.times}
         if args.output is not None:
             request["output"] = read_input(args.output)
     except Wrong as wrong:
-        return refuse({"ok": False, "code": "bad_argument", "message": f"{wrong}."}, args.json)
+        return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     if args.run_id is not None:
         request["runId"] = args.run_id
     request["mock"] = bool(args.mock)
@@ -56,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _tried(engine: EngineClient, request: JsonObject, args: argparse.Namespace) -> int:
     answer = await engine.test_until({"origin": "cli", **request})
-    if answer.get("code") == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
+    if not answer["ok"] and answer["code"] == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
         answer = await engine.test_until({"origin": "cli", **request, "consent": engine.agree(answer)})
     if not answer["ok"]:
         return refuse(answer, args.json)
@@ -67,19 +71,21 @@ async def _tried(engine: EngineClient, request: JsonObject, args: argparse.Names
     return 0
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Verdicts) -> None:
     judge = answer["judge"]
-    who = "decided locally" if judge.get("local") else f"judged by {judge['provider']}/{judge['model']}"
-    print(f'"{shown(str(answer["condition"]))}", {who}')
+    who = "decided locally" if judge.get("local") else f"judged by {judge.get('provider')}/{judge.get('model')}"
+    print(f'"{shown(answer["condition"])}", {who}')
     for row in answer["verdicts"]:
         place = f"iteration {row['iteration']}  " if "iteration" in row else ""
-        said = row.get("because") or first_line(str(row.get("answer") or ""))
+        said = row.get("because") or first_line(row["answer"])
         print(f"  {place}{_MARKS[row['verdict']]}  {shown(said)}".rstrip())
-    for row in answer["agreement"]:
-        if row["times"] > 1:
-            place = f"iteration {row['iteration']}: " if "iteration" in row else ""
-            print(f"  {place}{_MARKS[row['verdict']]} {round(row['agrees'] * row['times'])} of {row['times']} times")
+    for each in answer["agreement"]:
+        if each["times"] > 1:
+            place = f"iteration {each['iteration']}: " if "iteration" in each else ""
+            print(
+                f"  {place}{_MARKS[each['verdict']]} {round(each['agrees'] * each['times'])} of {each['times']} times"
+            )
     if any(row["agrees"] < 1 for row in answer["agreement"]):
         print("  The judge does not agree with itself: make the condition more specific.")
-    if cost := money(answer.get("costUsd")):
+    if cost := money(answer["costUsd"]):
         print(f"  {cost}")

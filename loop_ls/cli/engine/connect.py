@@ -7,16 +7,16 @@ import asyncio
 import io
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
 from loop_ls.index.disk.projects import place_of
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Refusal
 
 REFUSED = 2
 SHOWN = 10
@@ -72,10 +72,10 @@ def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:
     try:
         return asyncio.run(main())
     except EngineUnavailable as gone:
-        return refuse({"ok": False, "code": gone.code, "message": gone.message, "hint": gone.hint}, as_json)
+        return refuse(gone.answer(), as_json)
 
 
-def refuse(answer: Answer, as_json: bool = False) -> int:
+def refuse(answer: Refusal, as_json: bool = False) -> int:
     """Say why not, and what to do. The exit status of refusals."""
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
@@ -85,25 +85,25 @@ def refuse(answer: Answer, as_json: bool = False) -> int:
     return REFUSED
 
 
-def refusal_lines(answer: JsonObject) -> list[str]:
+def refusal_lines(answer: Refusal) -> list[str]:
     """Why not, then what to do."""
-    more = [*_details(answer), *([str(answer["hint"])] if answer.get("hint") else [])]
-    return [shown(str(answer["message"])), *(f"  {shown(line)}" for line in more)]
+    more = [*_details(answer), *([answer["hint"]] if answer.get("hint") else [])]
+    return [shown(answer["message"]), *(f"  {shown(line)}" for line in more)]
 
 
-def _options_for(names: list[str]) -> list[str]:
+def _options_for(names: Iterable[str]) -> list[str]:
     """How to give what is missing, as words to type."""
     options = {"input": "--input TEXT", "goal": "--goal TEXT", "message": "--input TEXT"}
     given = [options.get(name, f"--param {name}=TEXT") for name in names]
     return [f"give: {' '.join(given)}"] if given else []
 
 
-def _details(answer: Answer) -> list[str]:
-    match answer.get("code"):
+def _details(answer: Refusal) -> list[str]:
+    match answer["code"]:
         case "input_required":
-            return _options_for([str(name) for name in answer.get("names") or []])
+            return _options_for(answer.get("names", ()))
         case "file_has_errors":
-            found = [one for one in answer.get("findings") or [] if isinstance(one, dict)]
+            found = answer.get("findings", ())
             lines = [f"{answer.get('path')}:{one['line']}: {one['code']}: {one['message']}" for one in found]
             return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"… and {len(lines) - SHOWN} more"]
         case _:

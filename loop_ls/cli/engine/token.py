@@ -14,6 +14,7 @@ from pathlib import Path
 from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of
 from loop_ls.client import data_folder
 from loop_ls.client.engine_location import claim
+from loop_ls.client.refusal import refusal
 from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
 from loop_ls.report.terminal_text import shown
 
@@ -48,10 +49,10 @@ def run(args: argparse.Namespace) -> int:
             case _:
                 return _list(tokens, args)
     except TokenRefused as refused:
-        return refuse({"ok": False, "code": "bad_argument", "message": str(refused)}, args.json)
+        return refuse(refusal("bad_argument", str(refused)), args.json)
     except OSError as error:
         told = f"The data folder cannot be written: {error.strerror or error}."
-        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+        return refuse(refusal("bad_argument", told), args.json)
 
 
 def folder_of(args: argparse.Namespace) -> Path:

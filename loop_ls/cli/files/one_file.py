@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from loop_ls.cli.commands.check import write
 from loop_ls.cli.runs.run_request import Wrong, found_file
@@ -56,6 +56,6 @@ def element_named(document: Document, name: str, loops_only: bool = False) -> El
     raise Wrong(f"there is no {noun} `{name}` in {document.path}" + (f"; did you mean `{near}`?" if near else ""))
 
 
-def print_json(value: dict[str, Any]) -> None:
+def print_json(value: Mapping[str, object]) -> None:
     text = json.dumps(value, ensure_ascii=False)
     write(text.encode("utf-8", "replace").decode("utf-8") + "\n")

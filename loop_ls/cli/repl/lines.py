@@ -8,17 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from loop_ls.cli.engine.connect import refusal_lines
 from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
-from loop_ls.client import EngineClient
+from loop_ls.client import Control, EngineClient
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from loop_ls.contract.answers import Done, NewRun, Refusal, Started
 
 HELP = """\
 /loops                              the newest loops; /loops STATUS: only those
@@ -108,7 +112,7 @@ class Lines:
             case "start":
                 await self._start(_behind(text, 2))
             case "status" | "history" | "metrics" | "replay":
-                await getattr(self, f"_{verb}")(_id(verb, rest))
+                await self._about(verb, _id(verb, rest))
             case "pause" | "resume" | "stop":
                 await self._control(verb, _id(verb, rest))
             case "approve" | "reject":
@@ -121,6 +125,19 @@ class Lines:
                 near = nearest(verb, [*VERBS, *STATUSES])
                 guess = f"; did you mean `/loops {near}`?" if near else "; /help shows what there is."
                 raise Usage(f"`{shown(verb)}` is no verb{guess}")
+
+    async def _about(self, verb: Literal["status", "history", "metrics", "replay"], run_id: str) -> None:
+        match verb:
+            case "status":
+                await self._status(run_id)
+            case "history":
+                await self._history(run_id)
+            case "metrics":
+                await self._metrics(run_id)
+            case "replay":
+                self._new(await self.engine.replay(run_id))
+            case _:
+                assert_never(verb)
 
     async def _list(self, status: str | None) -> None:
         """Any other word shows all, as documented."""
@@ -160,23 +177,24 @@ class Lines:
                 return
             run_id = answer["runId"]
             self.say(f"Started {run_id[:8]}... It goes on when you leave. /loops status {run_id[:8]}")
-            if ((answer.get("loop") or {}).get("state") or {}).get("format") == ROLE_LOOP:
+            loop = answer.get("loop")
+            if loop and loop["state"]["format"] == ROLE_LOOP:
                 await showing.to_the_end(run_id, self.say)
 
-    async def _agreed_start(self, request: Answer) -> Answer | None:
+    async def _agreed_start(self, request: JsonObject) -> Started | Refusal | None:
         """The answer of the start; None where the person did not agree to what it uses."""
         while True:
             answer = await self.engine.start(request)
-            if answer.get("code") != "consent_required" or "consent" in request:
+            if answer["ok"] or answer["code"] != "consent_required" or "consent" in request:
                 return answer
             self._refused(answer)
-            for one in answer.get("capabilities") or []:
+            for one in answer.get("capabilities", ()):
                 self.say(f"  it {shown(str(one))}")
             if not self._yes("Go on?"):
                 return None
             request = {**request, "consent": self.engine.agree(answer)}
 
-    async def _control(self, verb: str, run_id: str) -> None:
+    async def _control(self, verb: Control, run_id: str) -> None:
         """`all`, and every stop, wait for a yes."""
         if run_id.lower() == "all":
             run_id = "all"
@@ -184,7 +202,7 @@ class Lines:
             return
         if verb == "stop" and run_id != "all" and not self._yes(f"Stop {shown(run_id)}?"):
             return
-        answer = await getattr(self.engine, verb)(run_id)
+        answer = await self.engine.control(verb, run_id)
         if self._refused(answer):
             return
         self._say_lines([f"{row['runId'][:8]}... {row['status']}" for row in answer["runs"]])
@@ -201,20 +219,17 @@ class Lines:
             raise Usage(f"Usage: {VERBS['fork']}")
         self._new(await self.engine.fork(run_id, int(rest[0])))
 
-    async def _replay(self, run_id: str) -> None:
-        self._new(await self.engine.replay(run_id))
-
     async def _delete(self, run_id: str) -> None:
         if self._yes(f"Delete {shown(run_id)}?"):
             answer = await self.engine.delete(run_id)
             if not self._refused(answer):
                 self.say("Deleted.")
 
-    def _new(self, answer: Answer) -> None:
+    def _new(self, answer: NewRun | Refusal) -> None:
         if not self._refused(answer):
             self.say(f"Started {answer['runId'][:8]}...")
 
-    def _refused(self, answer: Answer) -> bool:
+    def _refused(self, answer: Done | Refusal) -> TypeIs[Refusal]:
         if answer["ok"]:
             return False
         self._say_lines(refusal_lines(answer))
@@ -241,9 +256,9 @@ def _behind(text: str, words: int) -> str:
     return parts[words].strip() if len(parts) > words else ""
 
 
-def _start_request(text: str, root: str) -> Answer:
+def _start_request(text: str, root: str) -> JsonObject:
     """Raises `Usage`."""
-    request: Answer = {"root": root, "origin": "cli", "detach": True}
+    request: JsonObject = {"root": root, "origin": "cli", "detach": True}
     name, _, rest = text.partition(" ")
     rest = rest.strip()
     parameters: dict[str, str] = {}

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Self
+from typing import Self
 
 from loop_ls.cli.watch.words import ending
 from loop_ls.client import EngineClient
 from loop_ls.engine.roles.driver_events import DriverEvents
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject
 
-Event = dict[str, Any]
 CONNECT_SECONDS = 5.0
 ENDS = ("completed", "failed", "cancelled")
 
@@ -25,7 +25,7 @@ class Showing:
 
     def __init__(self, engine: EngineClient) -> None:
         self._engine = engine
-        self._heard: asyncio.Queue[Event] = asyncio.Queue()
+        self._heard: asyncio.Queue[JsonObject] = asyncio.Queue()
         self._up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -66,7 +66,7 @@ class _Live:
         self._say, self._heard, self._spoke = say, "", False
         self._driver = DriverEvents()
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: JsonObject) -> None:
         match event["kind"]:
             case "text" if event.get("purpose") != "judge":
                 self._text(str(event.get("text", "")))
@@ -83,7 +83,7 @@ class _Live:
         if told is not None:
             self._tell(told, event)
 
-    def _tell(self, told: Event, event: Event) -> None:
+    def _tell(self, told: JsonObject, event: JsonObject) -> None:
         match told["event"]:
             case "loop.iteration_start":
                 limit = event.get("maxIterations")
@@ -92,7 +92,7 @@ class _Live:
                 self._heard, self._spoke = "", False
                 self._say(f"  {shown(str(told['label']))} ({shown(str(told['role']))})")
             case "loop.stage_end" if not told["success"]:
-                self._say(f"    failed: {shown(told['error'])}")
+                self._say(f"    failed: {shown(str(told['error']))}")
             case _:
                 pass
 

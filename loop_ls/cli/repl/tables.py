@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import iteration, outcome, since
-from loop_ls.cli.watch.words import first_line
+from loop_ls.cli.watch.words import error_text, first_line
 from loop_ls.contract.amounts import clock, money
 from loop_ls.report.terminal_text import shown, width
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Count, Definition, History, Metrics, ShownLoop, StageCount
+    from loop_ls.contract.run_state import RunStateView
 
 _GLYPHS = {
     "queued": "●",
@@ -26,7 +28,7 @@ _GLYPHS = {
 }
 
 
-def loops(states: list[Answer], going: int) -> list[str]:
+def loops(states: list[RunStateView], going: int) -> list[str]:
     if not states:
         return ["No loops. /loops definitions shows what can be started."]
     now = datetime.now(UTC)
@@ -34,15 +36,15 @@ def loops(states: list[Answer], going: int) -> list[str]:
     for state in states:
         number = state.get("iteration") or 0
         limit = state.get("maxIterations") or "∞"
-        said = cut(str(state.get("goal") or state.get("input") or ""), 60)
-        name = cut(str(state.get("name") or ""), 40)
+        said = cut(state.get("goal") or "", 60)
+        name = cut(state["name"], 40)
         rows.append(
             [
                 _GLYPHS.get(state["status"], "?"),
                 short(state["runId"]),
                 name,
                 f"{number}/{limit}",
-                cut(str(state.get("stage") or ""), 24),
+                cut(state.get("stage") or "", 24),
                 said,
                 since(state.get("startedAt"), now),
             ]
@@ -50,61 +52,61 @@ def loops(states: list[Answer], going: int) -> list[str]:
     return [f"Loops: {going} active, {len(states)} shown", *grid(rows)]
 
 
-def definitions(found: list[Answer]) -> list[str]:
+def definitions(found: list[Definition]) -> list[str]:
     if not found:
         return ["There is nothing to start here yet. Begin with one: loop-ls new loop NAME"]
     rows = [["NAME", "DESCRIPTION", "ROLES", "ENDS"]]
     for one in found:
-        roles = " → ".join(str(role.get("role")) for role in one.get("roles") or [])
-        ends = (one.get("termination") or {}).get("type") or one["format"].replace("_", " ")
-        told = cut(str(one.get("description") or ""), 50)
+        roles = " → ".join(role["role"] for role in one["roles"])
+        ends = one["termination"]["type"] if one["termination"] else one["format"].replace("_", " ")
+        told = cut(one["description"], 50)
         if one.get("error"):
             told, ends = cut(f"cannot be started: {one['error']}", 50), "✗"
-        rows.append([cut(str(one["name"]), 40), told, cut(roles, 60), str(ends)])
+        rows.append([cut(one["name"], 40), told, cut(roles, 60), ends])
     return grid(rows)
 
 
-def status(answer: Answer) -> list[str]:
+def status(answer: ShownLoop) -> list[str]:
     state = answer["state"]
     lines = [
-        f"{short(state['runId'])}  {shown(str(state.get('name')))}  {outcome(state)}",
-        f"  goal       {cut(str(state.get('goal') or '-'), 100)}",
+        f"{short(state['runId'])}  {shown(state['name'])}  {outcome(state)}",
+        f"  goal       {cut(state.get('goal') or '-', 100)}",
         f"  iteration  {iteration(state) or '-'}",
         f"  started    {state.get('startedAt') or '-'}",
         f"  completed  {state.get('endedAt') or '-'}",
     ]
     if cost := money(state.get("costUsd")):
         lines.append(f"  cost       {cost}")
-    if error := (state.get("error") or {}).get("message"):
-        lines.append(f"  error      {shown(str(error))}")
+    if error := state.get("error"):
+        lines.append(f"  error      {shown(error['message'])}")
     if asked := state.get("pendingApproval"):
-        lines.append(f"  asks       {cut(str(asked.get('output') or ''), 80)}  (/loops approve {state['runId'][:8]})")
+        lines.append(f"  asks       {cut(asked.get('output') or '', 80)}  (/loops approve {state['runId'][:8]})")
     rows = [["#", "ROLE", "STATUS", "SUMMARY"]]
-    for stage in answer.get("stages") or []:
-        said = stage.get("result_summary") or stage.get("output") or (stage.get("error") or {}).get("message") or ""
-        done = "done" if stage["status"] == "completed" else str(stage["status"])
-        name = str(stage.get("role") or stage.get("name") or "")
-        rows.append([str(stage.get("stage_index", "")), cut(name, 30), done, cut(str(said), 80)])
+    for stage in answer["stages"]:
+        said = stage.get("result_summary") or stage.get("output") or error_text(stage)
+        done = "done" if stage["status"] == "completed" else stage["status"]
+        name = stage["role"] or stage["name"] or ""
+        rows.append([str(stage["stage_index"]), cut(name, 30), done, cut(said, 80)])
     return [*lines, *grid(rows)] if len(rows) > 1 else lines
 
 
-def history(answer: Answer) -> list[str]:
+def history(answer: History) -> list[str]:
     rows = [["ITERATION", "STATUS", "VERDICT", "TIME", "COST", "OUTPUT"]]
     for row in answer["history"]:
         rows.append(
             [
-                cut(str(row["id"]), 40),
-                str(row["status"]),
-                str(row.get("verdict") or ""),
+                cut(row["id"], 40),
+                row["status"],
+                row.get("verdict") or "",
                 clock(1000 * (row.get("duration_seconds") or 0)),
                 money(row.get("usd")),
-                cut(str(row.get("output") or (row.get("error") or {}).get("message") or ""), 60),
+                cut(row.get("output") or error_text(row), 60),
             ]
         )
     return grid(rows) if len(rows) > 1 else ["There are no iterations yet."]
 
 
-def metrics(answer: Answer) -> list[str]:
+def metrics(answer: Metrics) -> list[str]:
     timings, tokens = answer["timings"], answer["tokens"]
     lines = [
         f"{short(answer['loop_id'])}  {answer['status']}  iteration {answer['current_iteration']}",
@@ -134,6 +136,6 @@ def short(run_id: str) -> str:
     return f"{run_id[:8]}..."
 
 
-def _counts(found: Answer) -> str:
+def _counts(found: Count | StageCount) -> str:
     told = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in found["by_status"].items())
     return f"{found['total']} ({told})" if told else str(found["total"])

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loop_ls.cli.engine.connect import root_of
 from loop_ls.text.json_value import JsonObject
@@ -22,7 +21,7 @@ class Wanted:
     """What to start, and where."""
 
     root: Path
-    request: dict[str, Any]
+    request: JsonObject
 
 
 def wanted(args: argparse.Namespace) -> Wanted:
@@ -37,13 +36,13 @@ def wanted(args: argparse.Namespace) -> Wanted:
         root, path = found_file(word, args.root)
         target = {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"}
         where = {"path": str(path), "target": target}
-    request: dict[str, Any] = {
+    request: JsonObject = {
         "root": str(root),
         **where,
         "origin": "cli",
         "detach": bool(args.detach),
         "mock": bool(args.mock),
-        "enhance": {"start": False} if getattr(args, "plain", False) else {"headless": True},
+        "enhance": {"start": False} if args.plain else {"headless": True},
     }
     if args.input is not None:
         request["input"] = read_input(args.input)
@@ -53,9 +52,9 @@ def wanted(args: argparse.Namespace) -> Wanted:
         request["parameters"] = named_values(args.param)
     if args.max_iterations is not None:
         request["maxIterations"] = args.max_iterations
-    if getattr(args, "idempotency_key", None) is not None:
+    if args.idempotency_key is not None:
         request["idempotencyKey"] = args.idempotency_key
-    if getattr(args, "check", False):
+    if args.check:
         request["check"] = {}
     if args.item is not None:
         request["item"] = args.item
@@ -80,7 +79,7 @@ def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] 
     keys = discover(str(root)).workspace.keys
     if any(key == word or key.rpartition("/")[2] == word for key in keys):
         return None
-    data = data_folder(root, data_dir_of(getattr(args, "data_dir", None), root))
+    data = data_folder(root, data_dir_of(args.data_dir, root))
     names = {one.name for one in definitions(root.as_posix(), data)}
     if word not in names and word not in BUILT_IN:
         return None

@@ -8,12 +8,16 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import from_one, print_json
-from loop_ls.cli.engine.connect import Answer, refuse
+from loop_ls.cli.engine.connect import refuse
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Iteration, NewRun, Refusal
 
 Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
@@ -27,6 +31,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     fork.add_argument("--yes", action="store_true", help="agree to what the run may do, where nobody has yet")
     replay = verbs.add_parser("replay", help="the recorded answers against the files as they are now: no call")
     replay.add_argument("id", metavar="ID")
+    replay.set_defaults(yes=False)  # a replay makes no call, so nobody is asked
     for verb in (fork, replay):
         verb.add_argument("--detach", action="store_true", help="print the new run's id and leave it running")
         verb.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
@@ -57,7 +62,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
 async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
     given = {"origin": "cli"} | ({"loop": args.loop} if args.loop else {})
 
-    async def begin(consent: str | None) -> Answer:
+    async def begin(consent: str | None) -> NewRun | Refusal:
         more = {"consent": consent} if consent else {}
         return await engine.fork(args.id, args.iteration, detach=args.detach, **given, **more)
 
@@ -65,14 +70,14 @@ async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
 
 
 async def _replay(engine: EngineClient, args: argparse.Namespace) -> int:
-    async def begin(consent: str | None) -> JsonObject:
+    async def begin(consent: str | None) -> NewRun | Refusal:
         return await engine.replay(args.id, {"origin": "cli", "detach": args.detach})
 
     return await _begun(engine, args, begin)
 
 
 async def _begun(
-    engine: EngineClient, args: argparse.Namespace, begin: Callable[[str | None], Awaitable[Answer]]
+    engine: EngineClient, args: argparse.Namespace, begin: Callable[[str | None], Awaitable[NewRun | Refusal]]
 ) -> int:
     """Start the new run and watch it to its end, like `loop-ls run`."""
     from loop_ls.cli.commands.run import Manner, agreed, detached
@@ -81,16 +86,16 @@ async def _begun(
     status = await engine.engine_status()
     if not status["ok"]:
         return refuse(status, args.json)
-    manner = Manner(args.json, args.verbose, args.detach, getattr(args, "yes", False))
+    manner = Manner(args.json, args.verbose, args.detach, args.yes)
     answer = await begin(None)
-    if answer.get("code") == "consent_required" and agreed(answer, manner):
+    if not answer["ok"] and answer["code"] == "consent_required" and agreed(answer, manner):
         answer = await begin(engine.agree(answer))
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.detach:
         return detached(answer, args.json)
-    position = int(status["engine"]["position"])
-    return await watch(engine, str(answer["runId"]), position, as_json=args.json, verbose=args.verbose)
+    position = status["engine"]["position"]
+    return await watch(engine, answer["runId"], position, as_json=args.json, verbose=args.verbose)
 
 
 async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
@@ -98,11 +103,11 @@ async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
     if not answer["ok"]:
         return refuse(answer, args.json)
     rows = {row["iteration_number"]: row for row in _of_one_loop(answer["history"], args.loop)}
-    missing = [number for number in (args.first, args.second) if "output" not in rows.get(number, {})]
+    missing = [number for number in (args.first, args.second) if number not in rows]
     if missing:
         told = f"Run {args.id} has no output of iteration {missing[0]}."
-        return refuse({"ok": False, "code": "not_found", "message": told}, args.json)
-    one, other = (str(rows[number]["output"]).splitlines() for number in (args.first, args.second))
+        return refuse(refusal("not_found", told), args.json)
+    one, other = (rows[number]["output"].splitlines() for number in (args.first, args.second))
     names = (f"iteration {args.first}", f"iteration {args.second}")
     lines = list(difflib.unified_diff(one, other, *names, lineterm=""))
     if args.json:
@@ -112,13 +117,13 @@ async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
     return 0
 
 
-def _of_one_loop(rows: list[Answer], loop: str | None) -> list[Answer]:
+def _of_one_loop(rows: list[Iteration], loop: str | None) -> list[Iteration]:
     """The tries that succeeded of the loop that is meant: the named one, else the outermost, else the last."""
-    done = [row for row in rows if "output" in row and loop in (None, row.get("loop"))]
+    done = [row for row in rows if "output" in row and loop in (None, row["loop"])]
     if not done:
         return []
-    least = min(int(row.get("depth") or 0) for row in done)
-    place = [row for row in done if int(row.get("depth") or 0) == least][-1]["place"].rpartition("/")[0]
+    least = min(row["depth"] for row in done)
+    place = [row for row in done if row["depth"] == least][-1]["place"].rpartition("/")[0]
     return [row for row in done if row["place"].rpartition("/")[0] == place]
 
 
@@ -131,7 +136,7 @@ async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
         print(text)
         return 0
     if told := _written(args.into, text + "\n"):
-        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+        return refuse(refusal("bad_argument", told), args.json)
     if args.json:
         return print_json({"ok": True, "runId": answer["run"]["runId"], "file": args.into})
     print(f"wrote {args.into}")
@@ -144,7 +149,7 @@ async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         why = (error.strerror or error) if isinstance(error, OSError) else "it is no JSON"
         told = f"{args.file} cannot be read: {why}."
-        return refuse({"ok": False, "code": "bad_argument", "message": told}, args.json)
+        return refuse(refusal("bad_argument", told), args.json)
     answer = await engine.take_in(document)
     if not answer["ok"]:
         return refuse(answer, args.json)
@@ -161,9 +166,10 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
         return refuse(answer, args.json)
     if args.json:
         return print_json(answer)
-    found = answer["resolved"] if isinstance(answer["resolved"], list) else [answer["resolved"]]
+    resolved = answer["resolved"]
+    found = resolved if isinstance(resolved, list) else [] if isinstance(resolved, bool) else [resolved]
     for one in found:
-        print(f"{one['runId'][:6]}  {shown(str(one['loopId']))}  {one['decision']}")
+        print(f"{one['runId'][:6]}  {shown(one['loopId'])}  {one.get('decision')}")
     if not found:
         print("No run waits for a decision.")
     return 0

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from loop_ls.cli.watch.words import ending, first_line, fitted
-from loop_ls.contract.amounts import clock, money
+from loop_ls.cli.watch.words import ending, error_text, first_line, fitted
+from loop_ls.contract.amounts import clock, money, tokens_used
+from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, float_field
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import History, Iteration, Stage
+    from loop_ls.contract.run_state import CutAnswer, RunStateView
 
-ENDS = frozenset({"completed", "failed", "cancelled"})
 EXCERPT = 6
 WIDTH = 100
 _MARKS = {"yes": "YES", "no": "NO", "unclear": "?", "error": "?"}
 
 
-def state(found: Answer) -> None:
+def state(found: RunStateView) -> None:
     """One run in a few lines."""
-    print(f"{found['runId']}  {shown(str(found.get('name') or ''))}  {_status(found)}")
+    print(f"{found['runId']}  {shown(found['name'])}  {_status(found)}")
+    error = found.get("error")
     lines = (
         ("file", found.get("path")),
         ("loop", found.get("loop")),
         ("iteration", _iteration(found)),
         ("stage", found.get("stage")),
         ("cost", money(found.get("costUsd"))),
-        ("tokens", sum((found.get("tokens") or {}).values()) or None),
+        ("tokens", tokens_used(found)),
         ("time", clock(found.get("elapsedMs", 0))),
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
@@ -35,8 +40,8 @@ def state(found: Answer) -> None:
         ("goes on", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),
-        ("error", (found.get("error") or {}).get("message")),
-        ("do", (found.get("error") or {}).get("hint")),
+        ("error", error and error["message"]),
+        ("do", error and error.get("hint")),
         ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
     )
     for name, value in lines:
@@ -44,60 +49,58 @@ def state(found: Answer) -> None:
             print(f"  {name:<10}{shown(str(value))}")
 
 
-def _cut(one: JsonObject) -> str:
+def _cut(one: CutAnswer) -> str:
     whose = "the judge's answer at" if one.get("purpose") == "judge" else "the answer of"
     limit = f"`max_tokens` is {one['maxTokens']}" if one.get("maxTokens") else "no `max_tokens` is set"
     return f"{whose} {one.get('place')} ended at its length limit ({limit})"
 
 
-def _source(found: Answer) -> str | None:
-    source = found.get("source") or {}
+def _source(found: RunStateView) -> str | None:
+    source = found.get("source")
     if not source:
         return None
     if source.get("kind") == "replay":
-        return f"the answers of {source['runId']}, replayed"
+        return f"the answers of {source.get('runId')}, replayed"
     number = source.get("iteration")
-    return f"{source['runId']}" + (f", from iteration {number} on" if number else "")
+    return f"{source.get('runId')}" + (f", from iteration {number} on" if number else "")
 
 
-def history(answer: Answer, full: bool = False) -> None:
+def history(answer: History, full: bool = False) -> None:
     """Steps and iterations as they began: verdict, question, answer, output, cost."""
-    found: Answer = answer["state"]
+    found = answer["state"]
     state(found)
-    steps = [stage for stage in answer.get("stages") or [] if stage.get("mode") != "loop"]
-    for row in sorted([*steps, *answer["history"]], key=lambda row: str(row.get("started_at"))):
-        if "iteration_number" in row:
-            _iteration_of(row, full)
-        else:
-            _step_of(row, full)
+    steps = [stage for stage in answer["stages"] if stage.get("mode") != "loop"]
+    rows = [(str(step["started_at"]), partial(_step_of, step)) for step in steps]
+    rows += [(str(row["started_at"]), partial(_iteration_of, row)) for row in answer["history"]]
+    for _, say in sorted(rows, key=itemgetter(0)):
+        say(full)
     if found.get("endedAt"):
         print(f"\n{ending(found)}")
 
 
-def _step_of(row: Answer, full: bool) -> None:
+def _step_of(row: Stage, full: bool) -> None:
     state = "" if row["status"] == "completed" else f"  {row['status']}"
     print(f"\n  {shown(str(row['name']))}{state}")
     _block("  ", "output", row.get("output"), full)
-    _block("  ", "error", (row.get("error") or {}).get("message"), True)
+    _block("  ", "error", error_text(row), True)
 
 
-def _iteration_of(row: Answer, full: bool) -> None:
-    indent = "  " * (1 + int(row.get("depth") or 0))
-    limit = f"/{row['max_iterations']}" if row.get("max_iterations") else ""
-    again = f" (attempt {row['attempt']})" if row.get("attempt", 1) > 1 else ""
+def _iteration_of(row: Iteration, full: bool) -> None:
+    indent = "  " * (1 + row["depth"])
+    limit = f"/{row['max_iterations']}" if row["max_iterations"] else ""
+    again = f" (attempt {row['attempt']})" if row["attempt"] > 1 else ""
     mark = _MARKS.get(str(row.get("verdict")), "" if row["status"] == "completed" else row["status"])
     local = ", decided locally" if row.get("local") else ""
-    head = f"{shown(str(row['loop']))} iteration {row['iteration_number']}{limit}{again}"
+    head = f"{shown(row['loop'])} iteration {row['iteration_number']}{limit}{again}"
     print(f"\n{indent}{'  '.join(part for part in (head, mark + local, money(row.get('usd'))) if part)}")
-    for stage in row.get("stages") or [] if full else []:
+    for stage in row["stages"] if full else ():
         _block(indent, str(stage["name"]), stage.get("output"), full)
     _block(indent, "output", row.get("output"), full)
-    if row.get("error"):
-        _block(indent, "error", row["error"].get("message"), True)
-    if row.get("question"):
-        _block(indent, "question", row["question"] if full else f'"{row.get("condition", "")}", about the output', full)
-    elif row.get("condition"):
-        _block(indent, "condition", row["condition"], full)
+    _block(indent, "error", error_text(row), True)
+    if question := row.get("question"):
+        _block(indent, "question", question if full else f'"{row.get("condition", "")}", about the output', full)
+    else:
+        _block(indent, "condition", row.get("condition"), full)
     _block(indent, "answer", row.get("answer"), full)
 
 
@@ -128,14 +131,13 @@ def event_line(event: JsonObject) -> str:
     return f"{number}  {time}  {event['kind']:<20} {place:<28} {_gist(event)}".rstrip()
 
 
-def _gist(event: Answer) -> str:
+def _gist(event: JsonObject) -> str:
     match event["kind"]:
         case "judged":
             local = " (locally)" if event.get("local") else ""
             return f"{event.get('verdict')}{local}: {first_line(str(event.get('answer', '')))}"
         case "call":
-            tokens = event.get("tokens") or {}
-            cost = money(event.get("usd"))
+            tokens, cost = part(event, "tokens"), money(float_field(event, "usd"))
             said = f"{event.get('provider')}/{event.get('model')} {tokens.get('input', 0)}+{tokens.get('output', 0)}"
             return f"{said} tokens {cost}".rstrip()
         case "tool_called":
@@ -143,9 +145,9 @@ def _gist(event: Answer) -> str:
             said = f"{failed}{event.get('tool')} {event.get('arguments') or ''}"
             return fitted(first_line(f"{event.get('source')}: {said}" if event.get("source") else said), WIDTH)
         case "failed" | "step_failed" | "iteration_failed":
-            return first_line(str((event.get("error") or {}).get("message", "")))
+            return first_line(message_of(event.get("error")))
         case "retrying":
-            return first_line(str((event.get("because") or {}).get("message", "")))
+            return first_line(message_of(event.get("because")))
         case "completed" | "cancelled":
             return str(event.get("reason") or event.get("cause") or "")
         case _:
@@ -153,12 +155,12 @@ def _gist(event: Answer) -> str:
             return fitted(first_line(str(text)), WIDTH)
 
 
-def _status(found: JsonObject) -> str:
+def _status(found: RunStateView) -> str:
     reason = found.get("reason")
-    return f"{found['status']} ({reason})" if reason and reason != found["status"] else str(found["status"])
+    return f"{found['status']} ({reason})" if reason and reason != found["status"] else found["status"]
 
 
-def _iteration(found: JsonObject) -> str:
+def _iteration(found: RunStateView) -> str:
     number, limit = found.get("iteration"), found.get("maxIterations")
     if not number:
         return ""

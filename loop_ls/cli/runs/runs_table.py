@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from loop_ls.cli.watch.words import fitted
 from loop_ls.contract.amounts import ago, clock, money
@@ -15,9 +15,10 @@ from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.report.terminal_text import shown, width
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.text.json_value import JsonObject
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from loop_ls.contract.run_state import RunStateView
+
 Cell = tuple[str, Callable[[str], str]]
 
 SHORT = 6
@@ -34,7 +35,7 @@ _GOING = {
 }
 
 
-def table(states: list[Answer], out: TextIO | None = None, now: datetime | None = None) -> None:
+def table(states: list[RunStateView], out: TextIO | None = None, now: datetime | None = None) -> None:
     out = out or sys.stdout
     paint, at = Paint(wants_colour(out)), now or datetime.now(UTC)
     users = any(state.get("user") for state in states)
@@ -48,11 +49,11 @@ def table(states: list[Answer], out: TextIO | None = None, now: datetime | None 
         print("  ".join(_padded(cell, room) for cell, room in zip(row, widths, strict=True)).rstrip(), file=out)
 
 
-def outcome(state: JsonObject) -> str:
+def outcome(state: RunStateView) -> str:
     """How a run stands, in a few words and with a mark. A limit never looks like success."""
-    status = str(state.get("status"))
+    status = state["status"]
     if status in _GOING:
-        label = f" ({shown(str(state['label']))})" if state.get("label") else ""
+        label = f" ({shown(state['label'])})" if state.get("label") else ""
         return f"{_GOING[status]}{label}"
     told = ending(state)
     return f"{told['sign']} {shown(told['short'])}" if told else status
@@ -67,25 +68,25 @@ def since(moment: object, now: datetime) -> str:
     return ago((now - at).total_seconds())
 
 
-def iteration(state: Answer) -> str:
+def iteration(state: RunStateView) -> str:
     number, limit = state.get("iteration"), state.get("maxIterations")
     if not number:
         return ""
     return f"{number}/{limit}" if limit else f"{number}/∞" if state.get("format") == ROLE_LOOP else str(number)
 
 
-def _cells(state: Answer, paint: Paint, now: datetime, users: bool) -> list[Cell]:
+def _cells(state: RunStateView, paint: Paint, now: datetime, users: bool) -> list[Cell]:
     said = outcome(state)
     cells: list[Cell] = [
         (state["runId"][:SHORT], str),
-        (fitted(shown(str(state.get("name") or "")), MOST_NAME), str),
+        (fitted(shown(state["name"]), MOST_NAME), str),
         (said, _tint(said, paint)),
         (iteration(state), str),
         (money(state.get("costUsd")), str),
         (clock(state.get("elapsedMs", 0)), str),
         (since(state.get("startedAt"), now), paint.faint),
     ]
-    return [*cells, (shown(str(state.get("user") or "")), str)] if users else cells
+    return [*cells, (shown(state.get("user") or ""), str)] if users else cells
 
 
 def _tint(said: str, paint: Paint) -> Callable[[str], str]:

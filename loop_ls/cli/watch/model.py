@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loop_ls.cli.watch.words import noted
+from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
-
-Event = dict[str, Any]
+from loop_ls.text.json_value import JsonObject, float_field
 
 #: Streamed text is shown by its end; more than this is not kept.
 KEPT = 600
-ENDS = frozenset({"completed", "failed", "cancelled"})
 _STATES = {"completed": "done", "failed": "failed", "skipped": "skipped"}
 
 
@@ -47,7 +45,7 @@ class Watched:
         self.stopping = False
         self.waiting = ""
         self.notes: list[str] = []
-        self.end: Event | None = None
+        self.end: JsonObject | None = None
         self.doing = ""
         self._streams: dict[str, str] = {}
 
@@ -99,7 +97,7 @@ class Watched:
             case "paused" | "resumed" | "stopping":
                 self.paused = event["kind"] == "paused"
                 self.stopping = event["kind"] == "stopping"
-            case kind if kind in ENDS:
+            case kind if kind in ENDED:
                 self.end, self.paused, self.stopping = event, False, False
                 self._streams.clear()
 
@@ -136,8 +134,7 @@ def _loop(name: str, loop: Loop | None) -> Part:
     return Part(shown(name), True, loop.max, state, message_of(loop.error), loop.reason, loop.rows)
 
 
-def _because(event: Event) -> str:
-    because = event.get("because") or {}
-    delay = float(event.get("delay") or 0.0)
+def _because(event: JsonObject) -> str:
+    delay = float_field(event, "delay") or 0.0
     when = f"next try in {delay:.0f} s" if delay >= 1 else "trying again"
-    return shown(f"attempt {event.get('attempt', '?')}, {when}: {because.get('message', '')}")
+    return shown(f"attempt {event.get('attempt', '?')}, {when}: {message_of(event.get('because'))}")

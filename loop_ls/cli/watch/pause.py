@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.watch.plain import Event
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
@@ -27,15 +28,15 @@ class Pause:
 
     def __init__(self, engine: EngineClient, run_id: str, ask: AskLine | None) -> None:
         self._engine, self._run_id, self._ask = engine, run_id, ask
-        self._proposed: Event = {}
+        self._proposed: JsonObject = {}
 
-    def hears(self, event: Event) -> bool:
+    def hears(self, event: JsonObject) -> bool:
         """Takes in an event; whether the loop waits for an answer now."""
         if event.get("kind") == "ops_proposed":
             self._proposed = event
         return event.get("kind") == "loop_paused"
 
-    async def answer(self, event: Event) -> None:
+    async def answer(self, event: JsonObject) -> None:
         """Ask, and tell the engine. Whoever answered it elsewhere meanwhile was first, and that is fine."""
         for line in self._said(event):
             print(line, file=sys.stderr, flush=True)
@@ -69,20 +70,20 @@ class Pause:
             elif word in _CHOICES:
                 return _CHOICES[word]
 
-    def _said(self, event: Event) -> list[str]:
+    def _said(self, event: JsonObject) -> list[str]:
         if event.get("reason") == "conflict":
             why = event.get("failureReason") or str(event.get("conflict") or "").replace("_", " ")
             return [shown(f"The change is not in the file: {why}")]
-        ops = self._proposed.get("ops") or []
+        ops = listed(self._proposed.get("ops"))
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"
         lines = [f"Round {event.get('round')} of {event.get('maxRounds')} failed; {changes} proposed:"]
         lines += [shown(f"  {_operation(one)}") for one in ops]
-        if why := self._proposed.get("rationale"):
-            lines.append(shown(f"  Why: {' '.join(str(why).split())}"))
+        if rationale := text_field(self._proposed, "rationale"):
+            lines.append(shown(f"  Why: {' '.join(rationale.split())}"))
         return lines
 
 
-def _operation(one: Event) -> str:
+def _operation(one: JsonObject) -> str:
     reason = f": {one['reason']}" if one.get("reason") else ""
     return f"{one.get('op')} {one.get('target') or one.get('name') or ''}{reason}"
 

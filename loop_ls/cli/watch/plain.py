@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from loop_ls.cli.watch.model import Watched, mark, said
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending
 from loop_ls.contract.amounts import money
+from loop_ls.contract.run_view.parts import message_of
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
-Event = dict[str, Any]
 WIDTH = 100
 
 
-def told(event: Event, watched: Watched) -> list[str]:
+def told(event: JsonObject, watched: Watched) -> list[str]:
     """The lines for an event; `watched` has taken it in already."""
     place = str(event.get("place", ""))
     outer = "/" not in place
@@ -21,30 +20,31 @@ def told(event: Event, watched: Watched) -> list[str]:
         case "step_completed" if outer and event.get("mode") != "loop":
             return [_line(f"✓ {event.get('step')}", str(event.get("output", "")))]
         case "step_completed" if outer:
-            return [f"{event.get('step')}: {loop_ending(event.get('reason'), int(event.get('totalIterations') or 0))}"]
+            ended = loop_ending(text_field(event, "reason"), int_field(event, "totalIterations") or 0)
+            return [f"{event.get('step')}: {ended}"]
         case "step_failed" if outer:
-            return [_line(f"✗ {event.get('step')}", str((event.get("error") or {}).get("message", "")))]
+            return [_line(f"✗ {event.get('step')}", message_of(event.get("error")))]
         case "step_skipped" if outer:
             return [f"– {event.get('step')} (skipped)"]
         case "judged":
             return _judged(event, place, watched)
         case "iteration_failed":
             number, limit = event.get("iteration"), ""
-            message = str((event.get("error") or {}).get("message", ""))
+            message = message_of(event.get("error"))
             return [_line(f"{event.get('loop')} {number}{limit} failed", message)]
         case "retrying":
             return [f"{place}: {watched.waiting}"]
         case "paused" if event.get("because"):
             return [f"paused: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":
-            return [event["kind"]]
+            return [str(event["kind"])]
         case "warning" | "recovered" | "budget_warning" | "unchanged_output_warning" | "manual_approval_required":
             return [f"! {watched.notes[-1]}"] if watched.notes else []
         case _:
             return []
 
 
-def _judged(event: Event, place: str, watched: Watched) -> list[str]:
+def _judged(event: JsonObject, place: str, watched: Watched) -> list[str]:
     row = watched.view.row_of(place)
     if row is None or row.kind != "iteration":
         return []

@@ -9,23 +9,24 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.pause import AskLine, Pause
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.words import ending
+from loop_ls.contract.run_view.parts import part
 from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object, text_field
 
 if TYPE_CHECKING:
     from loop_ls.cli.watch.live import LivePicture
     from loop_ls.client import EngineClient
-
-Answer = dict[str, Any]
+    from loop_ls.contract.answers import Controlled, Refusal
+    from loop_ls.contract.run_state import RunStateView
 
 INTERRUPTED = 5
 #: After a stop the last facts come within this; the engine needs milliseconds.
@@ -59,9 +60,9 @@ async def watch(
     if not ended and answer["state"].get("exitCode") is None:
         print(f"The run goes on. Watch it: loop-ls runs events {run_id[:6]} --follow", file=sys.stderr)
         return INTERRUPTED
-    state: Answer = answer["state"]
+    state = answer["state"]
     _report(state, watched, as_json)
-    return int(state.get("exitCode", 0))
+    return state.get("exitCode", 0)
 
 
 async def _follow(
@@ -96,29 +97,28 @@ async def _follow(
         await events.aclose()  # type: ignore[attr-defined]
 
 
-def _is_loud(event: Answer) -> bool:
+def _is_loud(event: JsonObject) -> bool:
     """Whether the file of the run, which its first fact tells of, asks for as much as `--verbose`."""
-    return event["kind"] == "run_started" and (event.get("plan") or {}).get("logging") in LOUD
+    return event["kind"] == "run_started" and part(event, "plan").get("logging") in LOUD
 
 
-def _lines(event: Answer, watched: Watched, verbose: bool, plain: bool) -> Iterator[str]:
+def _lines(event: JsonObject, watched: Watched, verbose: bool, plain: bool) -> Iterator[str]:
     if verbose:
-        yield from map(shown, verbose_lines([(event["kind"], event)]))
+        yield from map(shown, verbose_lines([(str(event["kind"]), event)]))
     if plain:
         yield from told(event, watched)
 
 
-def _report(state: Answer, watched: Watched, as_json: bool) -> None:
-    output = (watched.end or {}).get("finalOutput") or state.get("lastOutput") or ""
+def _report(state: RunStateView, watched: Watched, as_json: bool) -> None:
+    output = text_field(watched.end or {}, "finalOutput") or state.get("lastOutput") or ""
     if as_json:
         print(json.dumps(_summary(state, output), ensure_ascii=False))
         return
     run_id = state["runId"][:6]
-    failed = state.get("error") or {}
-    if failed:
-        print(f"loop-ls: {shown(str(failed.get('message', '')))}", file=sys.stderr)
+    if failed := state.get("error"):
+        print(f"loop-ls: {shown(failed['message'])}", file=sys.stderr)
         if failed.get("hint"):
-            print(f"  {shown(str(failed['hint']))}", file=sys.stderr)
+            print(f"  {shown(failed['hint'])}", file=sys.stderr)
     print(f"   {ending(state)}", file=sys.stderr)
     if state["status"] == "cancelled":
         print(f"   {_kept(watched)}", file=sys.stderr)
@@ -138,10 +138,10 @@ def _kept(watched: Watched) -> str:
     return f"Kept: {' and '.join(kept)}." if kept else "Nothing was finished yet."
 
 
-def _summary(state: JsonObject, output: str) -> JsonObject:
+def _summary(state: RunStateView, output: str) -> JsonObject:
     names = ("runId", "name", "status", "reason", "iteration", "maxIterations", "costUsd", "tokens", "elapsedMs")
-    found = {name: state[name] for name in names if name in state}
-    failed = {"error": state["error"]} if state.get("error") else {}
+    found = {name: value for name, value in plain_object(state).items() if name in names}
+    failed: JsonObject = {"error": plain_object(state["error"])} if "error" in state else {}
     return {"ok": state.get("exitCode") == 0, **found, **failed, "output": output, "exitCode": state.get("exitCode")}
 
 
@@ -181,7 +181,7 @@ class _Stop:
     def __init__(self, engine: EngineClient, run_id: str) -> None:
         self._engine, self._run_id = engine, run_id
         self._given_up = asyncio.Event()
-        self._stopping: asyncio.Task[Answer] | None = None
+        self._stopping: asyncio.Task[Controlled | Refusal] | None = None
 
     @contextmanager
     def on_interrupt(self) -> Iterator[None]:
@@ -200,7 +200,7 @@ class _Stop:
         self._stopping = loop.create_task(self._engine.stop(self._run_id))
         loop.call_later(STOP_SECONDS, self._given_up.set)
 
-    async def unless_given_up(self, coming: Any) -> Answer | None:
+    async def unless_given_up(self, coming: Awaitable[JsonObject | None]) -> JsonObject | None:
         """The next event; None when the person gave up, or there are no more."""
         waiting = asyncio.ensure_future(coming)
         leaving = asyncio.ensure_future(self._given_up.wait())

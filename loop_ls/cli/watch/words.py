@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from loop_ls.contract import endings
-from loop_ls.contract.amounts import clock, count, money
+from loop_ls.contract.amounts import clock, count, money, tokens_used
 from loop_ls.contract.endings import line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
+from loop_ls.text.json_value import JsonObject, float_field, int_field
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Iteration, Stage
+    from loop_ls.contract.run_state import RunStateView
 
 
 def first_line(text: str) -> str:
@@ -34,29 +39,35 @@ def fitted(text: str, most: int) -> str:
     return "".join(kept).rstrip() + "…"
 
 
+def error_text(row: Iteration | Stage | RunStateView) -> str:
+    """What went wrong with a run or a part of it; empty where nothing did."""
+    error = row.get("error")
+    return error["message"] if error else ""
+
+
 def loop_ending(reason: str | None, iterations: int) -> str:
     """How a loop ended. A limit never looks like success."""
     status = status_of(reason or "completed")
     return f"{sign(status, reason)} {line(status, reason, iterations)}"
 
 
-def ending(state: dict[str, Any]) -> str:
+def ending(state: RunStateView) -> str:
     """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
     told = endings.ending(state)
     how = f"{told['sign']} {shown(told['line'])}" if told else short(str(state.get("reason") or state.get("status")))
-    used = sum((state.get("tokens") or {}).values())
+    used = tokens_used(state)
     tokens = count(used, "token") if used else ""
     said = (how, money(state.get("costUsd")), tokens, clock(state.get("elapsedMs", 0)))
     return " · ".join(part for part in said if part)
 
 
-def noted(event: dict[str, Any]) -> str:
+def noted(event: JsonObject) -> str:
     """What a person should hear of while a run goes on."""
     match event.get("kind"):
         case "budget_warning" if event.get("capUsd") is not None:
-            return f"{money(event.get('spentUsd'))} of {money(event['capUsd'])} are spent"
+            return f"{money(float_field(event, 'spentUsd'))} of {money(float_field(event, 'capUsd'))} are spent"
         case "budget_warning":
-            return f"{event.get('spentTokens'):,} of {event.get('capTokens'):,} tokens are used"
+            return f"{int_field(event, 'spentTokens'):,} of {int_field(event, 'capTokens'):,} tokens are used"
         case "unchanged_output_warning":
             what = "empty" if event.get("empty") else "the same"
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"

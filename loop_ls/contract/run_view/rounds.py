@@ -156,11 +156,24 @@ class Round:
             return None
         return text_field(self.answer, "failureReason") or "the editor refused the edit"
 
+    @property
+    def outcome(self) -> JsonObject:
+        """What the view and the timeline tell of it in the same words."""
+        return {
+            "status": self.status,
+            "rationale": self.rationale,
+            "diff": self.diff,
+            "cumulativeUsd": float_field(self.cost, "cumulative_usd"),
+            "trials": self.trials_told or None,
+            "cases": self.cases or None,
+            "notTaken": self.not_taken or None,
+        }
+
     def wire(self) -> Event:
         found: JsonObject = {
+            **self.outcome,
             "number": self.number,
             "row": self.row,
-            "status": self.status,
             "doing": self.doing,
             "failed": [{name: text_field(one, name) for name in ("step", "kind", "message")} for one in self.failures],
             "proposed": [change(one) for one in self.proposed],
@@ -169,10 +182,7 @@ class Round:
                 for one in self.rejected
             ],
             "applied": [change(one) for one in self.applied],
-            "rationale": self.rationale,
-            "diff": self.diff,
             "usd": float_field(self.cost, "round_usd"),
-            "cumulativeUsd": float_field(self.cost, "cumulative_usd"),
             "cost": money(float_field(self.cost, "round_usd")) or None,
             "cumulativeCost": money(float_field(self.cost, "cumulative_usd")) or None,
             "fixation": self.fixation,
@@ -180,9 +190,6 @@ class Round:
             "refused": self.refused,
             "planned": self.planned,
             "planProblem": self.problem,
-            "trials": self.trials_told or None,
-            "cases": self.cases or None,
-            "notTaken": self.not_taken or None,
         }
         return {name: value for name, value in found.items() if value is not None}
 

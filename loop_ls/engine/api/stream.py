@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 
 from starlette.types import Message, Receive, Scope, Send
@@ -27,7 +27,7 @@ class EventStream:
 
     def __init__(
         self,
-        events: AsyncIterator[tuple[int, JsonObject]],
+        events: AsyncGenerator[tuple[int, JsonObject]],
         position: int,
         presence: Presence,
         known: Callable[[], bool] = lambda: True,
@@ -70,9 +70,7 @@ class EventStream:
         finally:
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
-            close = getattr(self._events, "aclose", None)
-            if close is not None:
-                await close()
+            await self._events.aclose()
         await _part(send, encoded({}, "bye", None))
         await _write(send, {"type": "http.response.body", "body": b""})
 

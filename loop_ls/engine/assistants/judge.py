@@ -20,7 +20,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.ports import Approval, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
-from loop_ls.engine.judges.test_command import Checked, Command, words_of
+from loop_ls.engine.judges.test_command import Command, CommandResult, words_of
 from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.text.json_value import Json, JsonObject, from_fields
@@ -112,12 +112,12 @@ class AssistantJudge:
             return asdict(await command.run())
 
         def judged(answer: Mapping[str, object]) -> list[Fact]:
-            found = from_fields(Checked, answer)
+            found = from_fields(CommandResult, answer)
             verdict: Word = "yes" if found.passed else "no"
             return [self._judged(turn, TEST_PASS, " ".join(words), verdict, found.told).fact(turn.place)]
 
         with self.recorder.undivided():  # a pause waits for the next iteration
-            found = from_fields(Checked, await self.recorder.call(turn.place.part("judge"), checked, judged))
+            found = from_fields(CommandResult, await self.recorder.call(turn.place.part("judge"), checked, judged))
         if criteria.include_output and not found.passed:
             self.log.check = found.output
         return _verdict("yes" if found.passed else "no", found.told)

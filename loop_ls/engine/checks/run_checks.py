@@ -21,8 +21,7 @@ from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.judges.test_command import Checked as CommandResult
-from loop_ls.engine.judges.test_command import Command
+from loop_ls.engine.judges.test_command import Command, CommandResult
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.common.target import Target

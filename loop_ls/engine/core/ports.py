@@ -10,7 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, Protocol, TypedDict, TypeVar, cast
+from typing import ClassVar, Literal, NotRequired, Protocol, TypedDict, TypeVar, cast
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
@@ -340,6 +340,7 @@ class EmbedRequest:
 class EmbedReply:
     """One vector for each text, in their order: numbers, or the provider's own base64."""
 
+    output_tokens: ClassVar[int] = 0
     vectors: tuple[list[float] | str, ...]
     provider: str
     model: str

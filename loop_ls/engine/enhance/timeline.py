@@ -5,26 +5,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from loop_ls.contract.amounts import money, rounds_spent
-from loop_ls.contract.answers import EnhanceStatus, EnhanceTimeline
+from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, TimelineRound
 from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.rounds import Round, Rounds, listed
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json
 from loop_ls.text.markdown import code, escaped, fenced
 
 Event = Mapping[str, Json]
 
 
 class Timeline(TypedDict):
-    status: JsonObject
-    rounds: list[JsonObject]
+    status: EnhanceState
+    rounds: list[TimelineRound]
 
 
-def status(rounds: Rounds) -> JsonObject:
-    """`{state, round, maxRounds, spentUsd, capUsd, shown, label?, reason?, question?}`; `shown` is for people."""
-    found: dict[str, Json] = {
+def status(rounds: Rounds) -> EnhanceState:
+    found: EnhanceState = {
         "state": rounds.phase,
         "round": rounds.number,
         "maxRounds": rounds.most,
@@ -34,7 +33,7 @@ def status(rounds: Rounds) -> JsonObject:
     if rounds.fixation:
         found["label"] = "fixation-risk"
     if rounds.reason:
-        found |= {"reason": rounds.reason, "because": rounds.because}
+        found["reason"], found["because"] = rounds.reason, rounds.because
     if rounds.most:
         found["shown"] = rounds_spent(rounds.number, rounds.most, rounds.spent, rounds.cap)
     return found
@@ -76,22 +75,17 @@ def answer(verb: str, run_id: str, name: str, rounds: Rounds) -> EnhanceStatus |
     return {"ok": True, "status": told["status"], "rounds": told["rounds"], "markdown": markdown(told, name)}
 
 
-def _entry(one: Round) -> dict[str, Json]:
+def _entry(one: Round) -> TimelineRound:
     sent, proposal, said = one.sent, one.proposal or {}, one.answer
     entry: dict[str, Json] = {
+        **one.outcome,
         "round": one.number,
-        "status": one.status,
         "startedAt": one.started_at,
         "failed": one.failures,
         "proposed": one.proposed,
         "rejected": one.rejected,
         "applied": one.applied,
-        "rationale": one.rationale,
         "unfixable": one.unfixable,
-        "diff": one.diff,
-        "trials": one.trials_told or None,
-        "cases": one.cases or None,
-        "notTaken": one.not_taken or None,
         "label": "fixation-risk" if one.fixation else "ok",
         "planId": proposal.get("planId"),
         "plannerUsd": one.planner_usd,
@@ -103,7 +97,7 @@ def _entry(one: Round) -> dict[str, Json]:
         entry["ack"] = {"outcome": "applied", "milliseconds": _between(sent, said)}
     elif said is not None:
         entry["ack"] = {"outcome": said.get("outcome", "refused"), "reason": said.get("failureReason", "")}
-    return {name: value for name, value in entry.items() if value is not None}
+    return cast("TimelineRound", {name: value for name, value in entry.items() if value is not None})
 
 
 def _reported(one: Round) -> dict[str, Json]:
@@ -115,7 +109,6 @@ def _reported(one: Round) -> dict[str, Json]:
         "fingerprint": one.report.get("fingerprint"),
         "totals": found.get("totals"),
         "roundUsd": one.cost.get("round_usd"),
-        "cumulativeUsd": one.cost.get("cumulative_usd"),
         "successful": one.report.get("successful"),
     }
 
@@ -142,18 +135,17 @@ def markdown(found: Timeline, name: str) -> str:
     head = [
         f"# Enhance loop of {code(name)}",
         "",
-        f"**{str(state['state']).replace('_', ' ')}** · {state.get('shown', '')}",
+        f"**{state['state'].replace('_', ' ')}** · {state.get('shown', '')}",
         "",
     ]
-    if state.get("because"):
-        head += [escaped(str(state["because"])), ""]
+    if because := state.get("because"):
+        head += [escaped(because), ""]
     parts = [_round(entry) for entry in found["rounds"]]
     return "\n".join([*head, *parts])
 
 
-def _round(entry: Mapping[str, Json]) -> str:
-    usd = entry.get("roundUsd")
-    cost = f" · {money(usd)}" if isinstance(usd, int | float) else ""
+def _round(entry: TimelineRound) -> str:
+    cost = f" · {money(entry['roundUsd'])}" if "roundUsd" in entry else ""
     risk = f" · {ENDINGS['fixation'].short}" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += _trials(entry)
@@ -161,7 +153,7 @@ def _round(entry: Mapping[str, Json]) -> str:
     if entry.get("unfixable"):
         lines += ["### Cannot be mended by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
-        lines += [escaped(str(entry["planned"])), ""]
+        lines += [escaped(entry["planned"]), ""]
         return "\n".join([*lines, *_why(entry)])
     lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
     if entry["rejected"]:
@@ -169,23 +161,23 @@ def _round(entry: Mapping[str, Json]) -> str:
     lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
     lines += _why(entry)
     if entry["diff"]:
-        lines += [fenced(str(entry["diff"]).rstrip("\n"), "diff"), ""]
+        lines += [fenced(entry["diff"].rstrip("\n"), "diff"), ""]
     return "\n".join(lines)
 
 
-def _trials(entry: Mapping[str, Json]) -> list[str]:
+def _trials(entry: TimelineRound) -> list[str]:
     """What the trials of a round came to, and the score of each case."""
     if not entry.get("trials"):
         return []
-    told = [escaped(str(entry["trials"])) + "."]
+    told = [escaped(entry["trials"]) + "."]
     if entry.get("notTaken"):
-        told.append(f"Not taken: {escaped(str(entry['notTaken']))}.")
-    scores = [f"{code(str(one['case']))}: {one['passes']} of {one['trials']}" for one in listed(entry.get("cases"))]
+        told.append(f"Not taken: {escaped(entry['notTaken'])}.")
+    scores = [f"{code(one['case'])}: {one['passes']} of {one['trials']}" for one in entry.get("cases", ())]
     return ["### Trials", "", " ".join(told), "", *(f"* {one}" for one in scores), ""]
 
 
-def _why(entry: Mapping[str, Json]) -> list[str]:
-    return ["### Why", "", escaped(str(entry["rationale"])), ""] if entry["rationale"] else []
+def _why(entry: TimelineRound) -> list[str]:
+    return ["### Why", "", escaped(entry["rationale"]), ""] if entry["rationale"] else []
 
 
 def _unfixable(one: Mapping[str, Json]) -> str:
@@ -219,8 +211,8 @@ def _rejection(one: Mapping[str, Json]) -> str:
     return f"{_operation({**one, 'reason': one.get('message')})} ({escaped(str(one.get('reasonCode')))})"
 
 
-def _not_applied(entry: Mapping[str, Json]) -> str:
+def _not_applied(entry: TimelineRound) -> str:
     ack = entry.get("ack")
-    if isinstance(ack, Mapping) and ack.get("outcome") != "applied":
+    if ack is not None and ack["outcome"] != "applied":
         return f"nothing: {_line(ack.get('reason') or ack.get('outcome'))}"
     return "nothing"

@@ -21,7 +21,7 @@ TAIL = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CommandResult:
     passed: bool
     told: str
     output: str = ""
@@ -37,13 +37,13 @@ class Command:
     environ: Mapping[str, str]
     given: str | None = None
 
-    async def run(self) -> Checked:
+    async def run(self) -> CommandResult:
         """Cancelling ends the whole process group."""
         if not self.words:
-            return Checked(False, "there is no command")
+            return CommandResult(False, "there is no command")
         env = supervisor.reduced(self.environ)
         if not self._is_there(env):
-            return Checked(False, f"`{self.words[0]}` is no program that can be started")
+            return CommandResult(False, f"`{self.words[0]}` is no program that can be started")
         try:
             with using_program(self.words, self.folder):
                 held = await supervisor.start(
@@ -54,7 +54,7 @@ class Command:
                     stderr=asyncio.subprocess.STDOUT,
                 )
         except OSError as error:
-            return Checked(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
+            return CommandResult(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
         heard = bytearray()
         reading = asyncio.create_task(_tail(held.process.stdout, heard))
         giving = asyncio.create_task(_give(held.process.stdin, self.given or ""))
@@ -62,11 +62,11 @@ class Command:
             async with asyncio.timeout(self.limit):
                 status = await held.wait()
             await asyncio.wait({reading}, timeout=1)
-            return Checked(status == 0, _how(status), _text(heard))
+            return CommandResult(status == 0, _how(status), _text(heard))
         except TimeoutError:
             await held.stop(gently=True)
             await asyncio.wait({reading}, timeout=1)
-            return Checked(False, f"it took longer than {self.limit:g} s", _text(heard))
+            return CommandResult(False, f"it took longer than {self.limit:g} s", _text(heard))
         finally:
             if held.running:
                 await asyncio.shield(held.stop())

@@ -200,7 +200,7 @@ class RunModels:
                         bill.lost(tried.given_up())
                     raise
                 breaker.heard(None)
-                spent(reply.input_tokens + getattr(reply, "output_tokens", 0) or size)
+                spent(reply.input_tokens + reply.output_tokens or size)
                 return reply
 
         again = bill.again if bill is not None else None

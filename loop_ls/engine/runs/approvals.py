@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import cast, get_args
 
-from loop_ls.contract.answers import Approved
+from loop_ls.contract.answers import Approved, Resolved
 from loop_ls.contract.facts.kinds import ApprovalResolved
 from loop_ls.contract.run_state import PendingApproval
 from loop_ls.engine.core.errors import Refused
@@ -64,8 +64,8 @@ async def require_allowed(approval: Approval, state: RunState) -> None:
 
 async def resolve(
     run: LiveRun, journal: Journal, loop_id: str | None, approval: Approval, first: bool = False
-) -> Approved:
-    """Journal the decision -> `{ok, resolved}`; `first`: of several questions the oldest is meant.
+) -> Resolved:
+    """Journal the decision; `first`: of several questions the oldest is meant.
     Raises `Refused`."""
     await require_allowed(approval, run.state)
     async with run.asked:
@@ -84,7 +84,7 @@ async def resolve(
         )
         if not done:
             raise nothing_asked(run.state, loop_id)
-        return {"ok": True, "resolved": {"runId": run.run_id, **body}}
+        return cast("Resolved", {"runId": run.run_id, **body})
 
 
 async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Approval) -> Approved:
@@ -96,7 +96,7 @@ async def resolve_all(runs: Iterable[LiveRun], journal: Journal, approval: Appro
         await require_allowed(approval, each.state)
     for each in asking:
         with suppress(Refused):  # somebody else was faster: the other questions count
-            told.append((await resolve(each, journal, None, approval, first=True))["resolved"])
+            told.append(await resolve(each, journal, None, approval, first=True))
     return {"ok": True, "resolved": told}
 
 

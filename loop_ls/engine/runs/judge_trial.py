@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast, runtime_checkable
 
-from loop_ls.contract.answers import Verdicts
+from loop_ls.contract.answers import Agreement, JudgeName, TrialVerdict, Verdicts
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import Capabilities
@@ -33,11 +33,10 @@ from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger, cost_of, total
 from loop_ls.formats.workflow.judge_question import until_question
 from loop_ls.formats.workflow.model import Loop
-from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
+from loop_ls.text.json_value import Json, as_object, int_field, text_field
 
 #: Questions of one trial.
 MOST = 100
-Answer = JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: object) -> V
     }
 
 
-async def _one(judging: Judging, models: Models, output: Output) -> tuple[Answer, Cost]:
+async def _one(judging: Judging, models: Models, output: Output) -> tuple[TrialVerdict, Cost]:
     recorder = _Trial()
     history = History()
     history.outputs += [*output.before, output.text]
@@ -111,27 +110,31 @@ async def _one(judging: Judging, models: Models, output: Output) -> tuple[Answer
     judged = next((body for kind, body in reversed(recorder.facts) if kind == "judged"), {})
     asked = cast("str | None", judged.get("interpolated")) or judging.loop.until or ""
     cost = total(cost_of(body) for kind, body in recorder.facts if kind == "call")
-    found: Answer = {
+    found: TrialVerdict = {
         "verdict": verdict.verdict,
         "answer": verdict.answer,
         "prompt": "" if judging.choice.local is not None else until_question(asked, output.text),
     }
     if judging.choice.local is not None:
         found["local"] = True
-    if warned := [body["message"] for kind, body in recorder.facts if kind == "warning"]:
+    if warned := [text_field(body, "message") for kind, body in recorder.facts if kind == "warning"]:
         found["because"] = warned[-1]
-    return (found if output.iteration is None else {"iteration": output.iteration, **found}), cost
+    if output.iteration is not None:
+        found["iteration"] = output.iteration
+    return found, cost
 
 
-def _agreement(rows: Sequence[Answer]) -> Answer:
+def _agreement(rows: Sequence[TrialVerdict]) -> Agreement:
     """How often the same question got the same verdict: 1.0 is always."""
-    counts = Counter(str(row["verdict"]) for row in rows)
+    counts = Counter(row["verdict"] for row in rows)
     verdict, most = counts.most_common(1)[0]
-    named = {"iteration": rows[0]["iteration"]} if "iteration" in rows[0] else {}
-    return {**named, "times": len(rows), "verdict": verdict, "agrees": most / len(rows), "verdicts": dict(counts)}
+    found: Agreement = {"times": len(rows), "verdict": verdict, "agrees": most / len(rows), "verdicts": dict(counts)}
+    if "iteration" in rows[0]:
+        found["iteration"] = rows[0]["iteration"]
+    return found
 
 
-def _who(choice: Choice) -> Answer:
+def _who(choice: Choice) -> JudgeName:
     if choice.local is not None:
         return {"local": True}
     first = choice.targets[0]

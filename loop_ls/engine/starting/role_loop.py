@@ -214,8 +214,7 @@ def _first_fact(
 
 def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | None:
     """The start's own number, else that of the definition; never above the project's."""
-    own: int | None = getattr(loop.termination, "max_iterations", None)
-    wanted = request.max_iterations or own
+    wanted = request.max_iterations or loop.max_iterations
     named = [each for each in (wanted, ceiling) if each is not None]
     return min(named) if named else None
 

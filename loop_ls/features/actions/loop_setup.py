@@ -7,7 +7,6 @@ another and back loses neither. Off takes the criterion away and keeps the limit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from loop_ls.formats.assistant.keys import (
     CAP_ONLY,
@@ -23,8 +22,8 @@ from loop_ls.formats.common.regex_check import compiled
 from loop_ls.index.document import Document
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.syntax.edit.members import Members
+from loop_ls.text.json_value import Json, text_field
 
-Json = Any
 #: In the order of the form.
 FIELDS = ("loopEnabled", "type", "pattern", "command", "maxIterations")
 DEFAULTS: dict[str, Json] = {
@@ -68,9 +67,9 @@ def loop_problems(values: Mapping[str, Json]) -> list[dict[str, str]]:
         return found
     if values["type"] == REGEX and not values["pattern"]:
         wrong("pattern", "An empty pattern is found in every output, so the loop would stop after one iteration.")
-    elif values["type"] == REGEX and (problem := compiled(values["pattern"]).problem):
+    elif values["type"] == REGEX and (problem := compiled(text_field(values, "pattern")).problem):
         wrong("pattern", f"The pattern is not valid ({problem}), so the loop would never stop early.")
-    if values["type"] == TEST_PASS and not values["command"].strip():
+    if values["type"] == TEST_PASS and not text_field(values, "command").strip():
         wrong("command", "Without a command no test ever passes.")
     return found
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from loop_ls.syntax.edit.edits import Edit, insert_entry, remove_entry
 from loop_ls.syntax.edit.layout import Layout
@@ -15,10 +14,9 @@ from loop_ls.syntax.edit.render import scalar_text
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Mapping
 from loop_ls.syntax.tree import Tree, read_yaml
+from loop_ls.text.json_value import Json
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
-
-Json = Any
 
 
 class NoPlace(Exception):

@@ -5,68 +5,69 @@ Made of what the engine answers about its history, so that every editor can show
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from loop_ls.contract.amounts import clock, count, money
+from loop_ls.contract.run_view.parts import message_of, part
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.outcome_texts import VERDICTS
+from loop_ls.text.json_value import JsonObject, float_field, int_field
 from loop_ls.text.markdown import code, escaped, fenced
 
-Json = Mapping[str, Any]
 
-
-def transcript(answer: Json) -> str:
+def transcript(answer: JsonObject) -> str:
     """Markdown. Texts of models stand in fences that they cannot close."""
-    state: Json = answer.get("state") or {}
+    state = part(answer, "state")
     lines = [f"# Run of {code(str(state.get('name') or state.get('runId')))}", "", _status(state), ""]
     if state.get("because"):
         lines += [escaped(str(state["because"])), ""]
-    if message := _message(state.get("error")):
+    if message := message_of(state.get("error")):
         lines += [f"Error: {escaped(message)}", ""]
-    steps = [stage for stage in answer.get("stages") or () if stage.get("mode") != "loop"]
-    for row in sorted([*steps, *(answer.get("history") or ())], key=lambda row: str(row.get("started_at"))):
+    steps = [stage for stage in listed(answer.get("stages")) if stage.get("mode") != "loop"]
+    for row in sorted([*steps, *listed(answer.get("history"))], key=lambda row: str(row.get("started_at"))):
         lines += _iteration(row) if "iteration_number" in row else _stage(row, "##")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _status(state: Json) -> str:
+def _status(state: JsonObject) -> str:
     reason = state.get("reason")
     said = str(state.get("status") or "").replace("_", " ")
     told = f"**{escaped(said)}**" + (
         f" ({escaped(str(reason).replace('_', ' '))})" if reason and reason != state.get("status") else ""
     )
-    tokens = sum((state.get("tokens") or {}).values())
-    parts = [told, _cost(state.get("costUsd")), count(tokens, "token") if tokens else ""]
-    parts += [clock(int(state.get("elapsedMs") or 0)), f"run {code(str(state.get('runId')))}"]
+    spent = part(state, "tokens")
+    tokens = (int_field(spent, "input") or 0) + (int_field(spent, "output") or 0)
+    parts = [told, money(float_field(state, "costUsd")), count(tokens, "token") if tokens else ""]
+    parts += [clock(float_field(state, "elapsedMs") or 0), f"run {code(str(state.get('runId')))}"]
     return " · ".join(part for part in parts if part)
 
 
-def _iteration(row: Json) -> Iterator[str]:
+def _iteration(row: JsonObject) -> Iterator[str]:
     limit = f" of {row['max_iterations']}" if row.get("max_iterations") else ""
-    again = f", attempt {row['attempt']}" if (row.get("attempt") or 1) > 1 else ""
+    again = f", attempt {row['attempt']}" if (int_field(row, "attempt") or 1) > 1 else ""
     verdict = VERDICTS.get(str(row.get("verdict")), "")
     shown = verdict or ("" if row.get("status") == "completed" else escaped(str(row.get("status"))))
-    tail = " · ".join(part for part in (shown, _cost(row.get("usd"))) if part)
+    tail = " · ".join(part for part in (shown, money(float_field(row, "usd"))) if part)
     yield f"## {code(str(row.get('loop')))} iteration {row.get('iteration_number')}{limit}{again}" + (
         f": {tail}" if tail else ""
     )
     yield ""
-    for stage in row.get("stages") or ():
+    for stage in listed(row.get("stages")):
         yield from _stage(stage, "###")
     yield from _block("Output", row.get("output"))
-    yield from _block("Error", _message(row.get("error")))
+    yield from _block("Error", message_of(row.get("error")))
     local = ", decided locally" if row.get("local") else ""
     yield from _block(f"Condition{local}", None if row.get("question") else row.get("condition"))
     yield from _block("Question to the judge", row.get("question"))
     yield from _block("Answer of the judge", row.get("answer"))
 
 
-def _stage(row: Json, level: str) -> Iterable[str]:
+def _stage(row: JsonObject, level: str) -> Iterable[str]:
     said = "" if row.get("status") == "completed" else f": {escaped(str(row.get('status')))}"
     yield f"{level} {code(str(row.get('name')))}{said}"
     yield ""
     yield from _block("", row.get("output"))
-    yield from _block("Error", _message(row.get("error")))
+    yield from _block("Error", message_of(row.get("error")))
 
 
 def _block(name: str, text: object) -> Iterator[str]:
@@ -75,11 +76,3 @@ def _block(name: str, text: object) -> Iterator[str]:
     if name:
         yield from (f"**{name}**", "")
     yield from (fenced(text), "")
-
-
-def _message(error: object) -> str:
-    return str(error.get("message") or "") if isinstance(error, Mapping) else ""
-
-
-def _cost(usd: object) -> str:
-    return money(float(usd)) if isinstance(usd, int | float) else ""

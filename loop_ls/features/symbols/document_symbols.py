@@ -19,8 +19,8 @@ from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.top_level import SECTIONS, Top
-from loop_ls.syntax.nodes import Mapping, Scalar, resolved
-from loop_ls.text.position import Position, Span
+from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
+from loop_ls.text.position import Span
 
 _UNLISTED = frozenset(("$schema", "version", "description"))
 
@@ -135,10 +135,9 @@ def _pairs(field: Field, kind: SymbolKind) -> Iterator[Placed]:
         yield Placed(0, Symbol(entry.key.text or '""', kind, span, entry.key.span, detail))
 
 
-def _span_with(key: Scalar, value: object) -> Span:
-    end: Position = key.span.end
-    span = getattr(value, "span", None)
-    return Span(key.span.start, max(end, span.end) if isinstance(span, Span) and span.end >= end else end)
+def _span_with(key: Scalar, value: Node | None) -> Span:
+    end = key.span.end if value is None else max(key.span.end, value.span.end)
+    return Span(key.span.start, end)
 
 
 def _within(part: Span, whole: Span) -> Span:

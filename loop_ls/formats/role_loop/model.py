@@ -119,6 +119,15 @@ class RoleLoop:
     resolved: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def max_iterations(self) -> int | None:
+        """The limit that its termination has; None where nothing bounds it, or only time does."""
+        match self.termination:
+            case TimeBound() | Manual():
+                return None
+            case bounded:
+                return bounded.max_iterations
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The parameters that a start has to give."""
         return tuple(one.name for one in self.parameters if one.required and one.name not in self.resolved)

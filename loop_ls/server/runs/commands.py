@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from loop_ls.contract.run_view.parts import part
-from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.formats.registry import can_run
 from loop_ls.index.top_level import SECTIONS
@@ -28,11 +27,12 @@ from loop_ls.server.runs.engine_connection import LIMIT, EngineAccess, EngineLin
 from loop_ls.server.runs.event_subscription import RunWatch
 from loop_ls.server.runs.labels import worded
 from loop_ls.server.runs.notifier import RunNotifier
-from loop_ls.text.json_value import JsonObject, int_field, text_field
+from loop_ls.text.json_value import JsonObject, int_field, plain_object, text_field
 from loop_ls.text.position import Span
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
+    from loop_ls.contract.answers import Controlled, EventPage, Refusal, ViewPage
     from loop_ls.features.answers import ShownRun
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
@@ -164,16 +164,18 @@ class Runs:
     async def resume(self, argument: JsonObject) -> JsonObject:
         return await self._control(text_field(argument, "runId"), lambda engine, which: engine.resume(which))
 
-    async def _control(self, run_id: str, act: Callable[[EngineClient, str], Awaitable[JsonObject]]) -> JsonObject:
+    async def _control(
+        self, run_id: str, act: Callable[[EngineClient, str], Awaitable[Controlled | Refusal]]
+    ) -> JsonObject:
         """One run, or `all` of every engine that is known."""
         if run_id != "all":
             return await self.ask_home(run_id, lambda client: act(client, run_id))
         runs: list[JsonObject] = []
         for client in await self._clients():
-            answer: JsonObject = await asyncio.wait_for(act(client, "all"), LIMIT)
-            if not answer.get("ok"):
-                return answer
-            runs += listed(answer.get("runs"))
+            answer = await asyncio.wait_for(act(client, "all"), LIMIT)
+            if not answer["ok"]:
+                return plain_object(answer)
+            runs += map(plain_object, answer["runs"])
         return {"ok": True, "runs": runs}
 
     async def recent(self, argument: JsonObject) -> JsonObject:
@@ -187,9 +189,9 @@ class Runs:
         try:
             for client in await self._readers(uri):
                 answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
-                if not answer.get("ok"):
-                    return answer
-                runs += listed(answer["runs"])
+                if not answer["ok"]:
+                    return plain_object(answer)
+                runs += map(plain_object, answer["runs"])
         except Exception as error:
             return refusal(error)
         runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
@@ -243,9 +245,9 @@ class Runs:
         run_id, after = text_field(argument, "runId"), int_field(argument, "afterSeq") or 0
         limit, cut = int_field(argument, "limit"), int_field(argument, "cut")
 
-        async def ask(client: EngineClient) -> JsonObject:
+        async def ask(client: EngineClient) -> EventPage | Refusal:
             answer = await client.events(run_id, after=after, limit=limit, cut=cut)
-            if answer.get("ok") and argument.get("follow") is True:
+            if answer["ok"] and argument.get("follow") is True:
                 await self._follow_from(client, run_id)
             return answer
 
@@ -255,10 +257,10 @@ class Runs:
         """`loopLs.view`; with `follow`, the client hears of what is new after it."""
         run_id, after = text_field(argument, "runId"), int_field(argument, "afterSeq") or 0
 
-        async def ask(client: EngineClient) -> JsonObject:
+        async def ask(client: EngineClient) -> ViewPage | Refusal:
             answer = await client.view(run_id, after, int_field(argument, "limit"))
-            if answer.get("ok") and argument.get("follow") is True:
-                await self._follow_from(client, run_id, int_field(answer, "seq"))
+            if answer["ok"] and argument.get("follow") is True:
+                await self._follow_from(client, run_id, answer["seq"])
             return answer
 
         answer = await self.ask_home(run_id, ask)
@@ -277,14 +279,14 @@ class Runs:
             client = await self._link(self.default_folder(text_field(argument, "uri") or None))[0].find()
             if client is None:
                 return {"ok": True, "engine": {"running": False}}
-            return await asyncio.wait_for(client.engine_status(), LIMIT)
+            return plain_object(await asyncio.wait_for(client.engine_status(), LIMIT))
         except Exception as error:
             return refusal(error)
 
     async def engine_restart(self, argument: JsonObject) -> JsonObject:
         try:
             client = await self._link(self.default_folder(text_field(argument, "uri") or None))[0].restart()
-            return await asyncio.wait_for(client.engine_status(), LIMIT)
+            return plain_object(await asyncio.wait_for(client.engine_status(), LIMIT))
         except Exception as error:
             return refusal(error)
 
@@ -377,18 +379,18 @@ class Runs:
                 found.append(client)
         return found
 
-    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[JsonObject]]) -> JsonObject:
+    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[Mapping[str, object]]]) -> JsonObject:
         """Ask the engine that has the run; of an unknown run, every engine, started where there is none."""
         try:
             for link, watch in self._links.values():
                 if run_id in watch.records:
-                    return await asyncio.wait_for(ask(await link.connect()), LIMIT)
+                    return plain_object(await asyncio.wait_for(ask(await link.connect()), LIMIT))
             clients = await self._clients()
             if not clients:
                 clients = [await self._link(self.default_folder(None))[0].connect()]
             answer: JsonObject = {}
             for client in clients:
-                answer = await asyncio.wait_for(ask(client), LIMIT)
+                answer = plain_object(await asyncio.wait_for(ask(client), LIMIT))
                 if answer.get("ok") or answer.get("code") != "not_found":
                     return answer
             return answer

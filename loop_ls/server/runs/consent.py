@@ -6,12 +6,13 @@ The engine decides what needs consent and remembers it by hash; this shows it, a
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
 from loop_ls.server.documents.session import Session
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +30,9 @@ class Questions:
     def __init__(self) -> None:
         self._asked: dict[str, JsonObject] = {}
 
-    def noted(self, answer: JsonObject) -> JsonObject:
+    def noted(self, given: Mapping[str, object]) -> JsonObject:
         """The answer of a start, kept where it is a question."""
+        answer = plain_object(given)
         if answer.get("code") == "consent_required" and isinstance(nonce := answer.get("nonce"), str):
             self._asked[nonce] = answer
             while len(self._asked) > _MOST:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from loop_ls.client.session import EngineClient
@@ -38,6 +38,8 @@ class RunContext:
 class RunAccess(Protocol):
     """Reaches the engine that has a run."""
 
-    async def ask_home(self, run_id: str, ask: Callable[[EngineClient], Awaitable[JsonObject]]) -> JsonObject: ...
+    async def ask_home(
+        self, run_id: str, ask: Callable[[EngineClient], Awaitable[Mapping[str, object]]]
+    ) -> JsonObject: ...
 
     async def data_folder(self, run_id: str) -> Path | None: ...

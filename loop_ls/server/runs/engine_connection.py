@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -84,7 +84,7 @@ def refusal(error: BaseException) -> JsonObject:
     from loop_ls.client.engine_location import EngineUnavailable
 
     if isinstance(error, EngineUnavailable):
-        return error.answer()
+        return plain_object(error.answer())
     if isinstance(error, TimeoutError):
         message = f"The engine did not answer within {LIMIT:.0f} seconds."
         return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "Try `loopLs.engine.restart`."}

@@ -14,7 +14,7 @@ from loop_ls.server.documents import uris
 from loop_ls.server.runs.engine_connection import EngineLink
 from loop_ls.server.runs.foreign_runs import ForeignRuns
 from loop_ls.server.runs.run_record import RunRecord
-from loop_ls.text.json_value import JsonObject, int_field
+from loop_ls.text.json_value import JsonObject, int_field, plain_object
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -45,7 +45,7 @@ class RunWatch:
         client = link.client
         assert client is not None
         status = await client.engine_status()
-        position = status.get("engine", {}).get("position") if status.get("ok") else None
+        position = status["engine"]["position"] if status["ok"] else None
         await self.look_around(link)
         async for event in client.follow(after=position, on_connection=lambda there: self._connection(link, there)):
             try:
@@ -61,9 +61,9 @@ class RunWatch:
         if client is None:
             return
         answer = await client.runs(uri=uri, limit=_LAST_RUNS if uri else 50)
-        for state in reversed(answer.get("runs", []) if answer.get("ok") else []):
-            run_id = state.get("runId")
-            if isinstance(run_id, str) and run_id not in self.records and self._opened(state) is not None:
+        for state in map(plain_object, reversed(answer["runs"] if answer["ok"] else [])):
+            run_id = str(state["runId"])
+            if run_id not in self.records and self._opened(state) is not None:
                 await self.track(link, run_id, state=state)
 
     async def track(
@@ -135,7 +135,7 @@ class RunWatch:
         if event.get("kind") != "run_started":
             assert link.client is not None
             answer = await link.client.status(run_id)
-            about = answer.get("state", {}) if answer.get("ok") else {}
+            about = plain_object(answer["state"]) if answer["ok"] else {}
         if run_id in self.records:  # started by ourselves in the meantime
             return self.records[run_id]
         if self._opened(about) is None:
@@ -161,8 +161,8 @@ class RunWatch:
         while (client := link.client) is not None:
             before = record.last_seq
             answer = await client.events(record.run_id, after=before)
-            if not answer.get("ok"):
-                logger.warning("The facts of run %s cannot be read: %s", record.run_id, answer.get("message"))
+            if not answer["ok"]:
+                logger.warning("The facts of run %s cannot be read: %s", record.run_id, answer["message"])
                 return
             for fact in answer["events"]:
                 if record.take(fact):
@@ -191,9 +191,9 @@ class RunWatch:
             while (client := link.client) is not None:
                 wanted = record.last_seq
                 answer = await client.status(record.run_id)
-                if not answer.get("ok"):
+                if not answer["ok"]:
                     return
-                record.state = answer["state"]
+                record.state = plain_object(answer["state"])
                 self._show.state(record)
                 if record.last_seq <= max(wanted, int_field(record.state, "lastSeq") or 0):
                     return

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.endings import ENDED
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import Session
@@ -72,9 +72,9 @@ class ForeignRuns:
         if (client := link.client) is None:
             return
         answer = await client.status(run_id)
-        if not answer.get("ok"):
+        if not answer["ok"]:
             return
-        state = answer["state"]
+        state = plain_object(answer["state"])
         if state.get("status") in ENDED:
             self.live.pop(run_id, None)
         else:

@@ -14,7 +14,7 @@ from loop_ls.server.command_answers import refused
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.server.runs import consent
 from loop_ls.server.runs.engine_connection import LIMIT, refusal
-from loop_ls.text.json_value import JsonObject, int_field, text_field
+from loop_ls.text.json_value import JsonObject, int_field, plain_object, text_field
 
 if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
@@ -72,7 +72,7 @@ async def take_in(context: Context, argument: JsonObject) -> JsonObject:
     folder = context.runs.get().default_folder(text_field(argument, "uri") or None)
     try:
         client = await context.runs.get().engine_of(folder)
-        return await asyncio.wait_for(client.take_in(part(argument, "run")), LIMIT)
+        return plain_object(await asyncio.wait_for(client.take_in(part(argument, "run")), LIMIT))
     except Exception as error:
         return refusal(error)
 

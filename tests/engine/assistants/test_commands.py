@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.judges.test_command import Checked, Command, words_of
+from loop_ls.engine.judges.test_command import Command, CommandResult, words_of
 from loop_ls.formats.assistant.model import Criteria
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.testing.clock import made_to_jump
@@ -27,7 +27,7 @@ def script(folder: Path, text: str, name: str = "check.sh", mode: int = 0o755) -
     return str(path)
 
 
-async def check(value: str, folder: Path, limit: float = 30, environ: dict[str, str] | None = None) -> Checked:
+async def check(value: str, folder: Path, limit: float = 30, environ: dict[str, str] | None = None) -> CommandResult:
     return await Command(words_of(value), str(folder), limit, environ or ENVIRON).run()
 
 

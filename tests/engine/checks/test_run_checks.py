@@ -144,6 +144,13 @@ async def test_a_rubric_below_its_threshold_fails_and_one_without_a_verdict_is_a
         assert ran.reason == "verification"
 
 
+async def test_a_rubric_may_name_the_model_that_judges() -> None:
+    rubric = RUBRIC.replace("threshold", "provider: anthropic, model: strict, threshold")
+    ran = await checked(STEPS, rubric, {"vote-1": MET}, input="x")
+    (asked,) = [one for one in ran.models.requests if one.purpose == "judge"]
+    assert (asked.provider, asked.model) == ("anthropic", "strict")
+
+
 async def test_most_votes_count() -> None:
     no = '{"reason": "no", "pass": false, "score": 0}'
     rubric = RUBRIC.replace("threshold", "votes: 3, threshold")
@@ -161,6 +168,15 @@ async def test_a_command_gets_the_output_and_says_why(tmp_path: Path) -> None:
         (fact,) = ran.of("checked")
         assert fact["verdict"] == verdict
         assert f"saw {output}" in fact["reason"]
+
+
+async def test_a_command_that_takes_longer_than_its_timeout_fails(tmp_path: Path) -> None:
+    waiting = f'{sys.executable}, -c, "import sys; sys.stdin.read(); import time; time.sleep(60)"'
+    checks = f"assert: [{{on: step.draft, type: command, value: [{waiting}], timeout: 100ms}}]"
+    ran = await checked(STEPS, checks, {"draft": "yes"}, root=str(tmp_path))
+    (fact,) = ran.of("checked")
+    assert fact["verdict"] == "fail"
+    assert "longer than 0.1 s" in fact["reason"]
 
 
 async def test_a_mock_run_starts_no_program_and_says_so() -> None:

@@ -2,6 +2,15 @@
 
 import type { Error, RunStateView, TokenCount } from "./runState";
 
+/** How often the same question got the same verdict: `agrees` 1.0 is always. */
+export interface Agreement {
+  iteration?: number;
+  times: number;
+  verdict: string;
+  agrees: number;
+  verdicts: Record<string, number>;
+}
+
 /** `max` is None where nothing bounds it. */
 export interface CallBounds {
   min: number;
@@ -54,6 +63,41 @@ export interface DefinitionRole {
   max_iterations: number | null;
 }
 
+/** What an editor said about an edit, after how long, or why it refused it. */
+export interface EditOutcome {
+  outcome: string;
+  milliseconds?: number;
+  reason?: string;
+}
+
+/** The process that answers. `journal`: what is wrong with the record; empty where nothing is. */
+export interface EngineFacts {
+  version: string;
+  protocol: number;
+  pid: number;
+  port: number;
+  dataDir: string;
+  startedAt: string;
+  running: number;
+  listeners: number;
+  position: number;
+  journal: string;
+  sandbox: string;
+}
+
+/** Where an enhance loop is, by the names of its document; `shown` is for people. */
+export interface EnhanceState {
+  state: string;
+  round: number;
+  maxRounds: number | null;
+  spentUsd: number;
+  capUsd: number | null;
+  shown?: string;
+  label?: "fixation-risk";
+  reason?: string;
+  because?: string;
+}
+
 /** A fact as it is told; its kind says what else it has (`contract.facts`). */
 export interface Event {
   runId: string;
@@ -73,11 +117,22 @@ export interface FailureView {
   message: string;
 }
 
+/** A finding that keeps a file from being run; `line` counts from 1. */
+export interface FileError {
+  line: number;
+  code: string;
+  message: string;
+}
+
 export interface Iteration {
   id: string;
   loop_id: string;
+  loop: string;
+  place: string;
+  depth: number;
   iteration_number: number | null;
   attempt: number;
+  max_iterations: number | null;
   status: string;
   calls: number;
   tokens: TokenCount;
@@ -86,9 +141,20 @@ export interface Iteration {
   verdict?: string;
   answer?: string;
   question?: string;
+  condition?: string;
+  local?: boolean;
+  error?: Error;
   usd?: number;
   started_at: string | null;
   completed_at?: string;
+  duration_seconds?: number;
+}
+
+/** Who judged: a model, or nobody where the condition was decided without one. */
+export interface JudgeName {
+  local?: true;
+  provider?: string;
+  model?: string;
 }
 
 export interface LeastAndMost {
@@ -142,6 +208,15 @@ export interface Prompt {
   model: string;
   prompt: string;
   system?: string;
+}
+
+/** The question of a run that was answered, and how. */
+export interface Resolved {
+  runId: string;
+  loopId: string;
+  approved: boolean;
+  decision?: string;
+  feedback?: string;
 }
 
 /** What an enhance loop made of one round; `row` is the row of it. Where its text was tried on cases, `trials` is what that came to, and `notTaken` why it was refused. */
@@ -200,20 +275,38 @@ export interface RowView {
   last: number;
 }
 
+export interface RunEnhanceState {
+  state: string;
+  round: number;
+  maxRounds: number | null;
+  spentUsd: number;
+  capUsd: number | null;
+  shown?: string;
+  label?: "fixation-risk";
+  reason?: string;
+  because?: string;
+  runId: string;
+}
+
 export interface RunStatus {
   runId: string;
   status: string;
 }
 
+/** A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`. */
 export interface Stage {
   stage_index: number;
   name: string | null;
   role: string | null;
+  mode?: string;
+  place?: string;
   status: string;
   started_at: string | null;
   completed_at?: string;
   output?: string;
   error?: Error;
+  label?: string;
+  result_summary?: string;
 }
 
 export interface StageCount {
@@ -241,10 +334,49 @@ export interface Termination {
   value: unknown;
 }
 
+/** One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says why a last round has no plan, `sent` and `ack` are about its edit. */
+export interface TimelineRound {
+  round: number;
+  status: "running" | "failed" | "converged";
+  startedAt?: string;
+  endedAt?: string;
+  failed: Record<string, unknown>[];
+  proposed: Record<string, unknown>[];
+  rejected: Record<string, unknown>[];
+  applied: Record<string, unknown>[];
+  unfixable: Record<string, unknown>[];
+  rationale: string;
+  diff: string;
+  trials?: string;
+  cases?: CaseScore[];
+  notTaken?: string;
+  planned?: string;
+  label: "fixation-risk" | "ok";
+  planId?: string;
+  plannerUsd?: number;
+  roundUsd?: number;
+  cumulativeUsd?: number;
+  fingerprint?: string;
+  totals?: Record<string, unknown>;
+  successful?: unknown;
+  sent?: Record<string, unknown>;
+  ack?: EditOutcome;
+}
+
 export interface Timings {
   total_iteration_seconds: number;
   average_iteration_seconds: number;
   iteration_timings: Record<string, unknown>[];
+}
+
+/** One answer to the question whether an output meets a condition; `because` says why there was no other. */
+export interface TrialVerdict {
+  iteration?: number;
+  verdict: string;
+  answer: string;
+  prompt: string;
+  local?: true;
+  because?: string;
 }
 
 export interface Acknowledged {
@@ -257,9 +389,10 @@ export interface ActiveCount {
   active: number;
 }
 
+/** One question, all that were asked (`all`), or whether anybody asked (assistants). */
 export interface Approved {
   ok: true;
-  resolved: unknown;
+  resolved: Resolved | Resolved[] | boolean;
 }
 
 /** `count` is the number of all findings; `findings` holds the first hundred. */
@@ -301,7 +434,7 @@ export interface Done {
 
 export interface EngineStatus {
   ok: true;
-  engine: Record<string, unknown>;
+  engine: EngineFacts;
 }
 
 export interface EngineStopping {
@@ -312,13 +445,13 @@ export interface EngineStopping {
 
 export interface EnhanceStatus {
   ok: true;
-  state: Record<string, unknown>;
+  state: RunEnhanceState;
 }
 
 export interface EnhanceTimeline {
   ok: true;
-  status: Record<string, unknown>;
-  rounds: Record<string, unknown>[];
+  status: EnhanceState;
+  rounds: TimelineRound[];
   markdown: string;
 }
 
@@ -358,6 +491,7 @@ export interface Health {
 export interface History {
   ok: true;
   loop: Loop;
+  state: RunStateView;
   history: Iteration[];
   stages: Stage[];
   count: number;
@@ -443,11 +577,15 @@ export interface Refusal {
   programs?: unknown[];
   tools?: unknown[];
   endpoints?: unknown[];
+  nonce?: string;
+  path?: string;
+  findings?: FileError[];
 }
 
 export interface ShownLoop {
   ok: true;
   loop: Loop;
+  state: RunStateView;
   iteration: Iteration | null;
   stages: Stage[];
 }
@@ -473,9 +611,9 @@ export interface StateAnswer {
 export interface Verdicts {
   ok: true;
   condition: string;
-  judge: Record<string, unknown>;
-  verdicts: Record<string, unknown>[];
-  agreement: Record<string, unknown>[];
+  judge: JudgeName;
+  verdicts: TrialVerdict[];
+  agreement: Agreement[];
   costUsd: number;
   tokens: number;
 }

@@ -133,7 +133,7 @@ async def _stopped(request: Request, run_id: str, position: int) -> str:
     """The status after a moment: a stop takes some milliseconds, and whoever asked wants to know."""
     engine = engine_of(request)
     with suppress(TimeoutError):
-        async with asyncio.timeout(STOP_SECONDS), aclosing(engine.subscribe(position, run_id)) as events:  # type: ignore[type-var]
+        async with asyncio.timeout(STOP_SECONDS), aclosing(engine.subscribe(position, run_id)) as events:
             async for _, event in events:
                 if event["kind"] in ENDS:
                     break

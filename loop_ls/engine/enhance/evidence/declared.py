@@ -11,7 +11,7 @@ from loop_ls.engine.checks.outcome import undecided
 from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
-from loop_ls.engine.enhance.evidence.trials import Checked, TrialCase
+from loop_ls.engine.enhance.evidence.trials import TrialCase
 from loop_ls.engine.enhance.report.traces import traces
 from loop_ls.engine.events import Event
 from loop_ls.formats.checks.model import Case, Check, Checks, checks_of
@@ -38,11 +38,11 @@ class DeclaredChecks:
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
-    ) -> Sequence[Checked]:
+    ) -> Sequence[CheckOutcome]:
         listed = checks_of(self.checks, self.cases[case.name])
         recorded = recorded_result(place, facts, self.document, outcome)
         variables = {**case.parameters, "input": case.input or ""}
-        return [_checked(one) for one in await evaluated(listed, recorded, self.means, variables)]
+        return await evaluated(listed, recorded, self.means, variables)
 
 
 class OnlyTexts:
@@ -53,13 +53,6 @@ class OnlyTexts:
 
     async def rubric(self, check: Check, looked: Looked) -> CheckOutcome:
         return undecided(check, "no judge is asked from inside of a trial")
-
-
-def _checked(one: CheckOutcome) -> Checked:
-    """A planner is told the hint in place of the reason, which quotes what the check looks for."""
-    check = one.check
-    hint = check.hint or (one.reason if check.reveal else f"the check `{check.name}` ({check.type}) failed")
-    return Checked(check.name, one.verdict, one.reason, hint, check.severity == "error", check.on.name)
 
 
 def recorded_result(place: Place, facts: Sequence[Event], document: Document, outcome: Outcome) -> RecordedResult:

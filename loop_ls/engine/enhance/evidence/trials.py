@@ -13,6 +13,7 @@ from typing import Literal, NotRequired, Protocol, TypedDict, cast
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.engine.checks.outcome import Outcome as CheckOutcome
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
@@ -41,24 +42,12 @@ class TrialCase:
     held: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What one check said. `hint` is what a planner is told of it."""
-
-    name: str
-    verdict: Literal["pass", "fail", "error"]
-    reason: str = ""
-    hint: str = ""
-    fails: bool = True
-    step: str = ""
-
-
 class TrialChecks(Protocol):
     """The declared checks of a case, on what a trial left."""
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
-    ) -> Sequence[Checked]: ...
+    ) -> Sequence[CheckOutcome]: ...
 
 
 class NoChecks:
@@ -66,7 +55,7 @@ class NoChecks:
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
-    ) -> Sequence[Checked]:
+    ) -> Sequence[CheckOutcome]:
         return ()
 
 
@@ -100,21 +89,15 @@ class RecordedEvidence(TypedDict):
     files: NotRequired[dict[str, str]]
 
 
-class RecordedCheck(TypedDict):
-    name: str
-    verdict: Literal["pass", "fail", "error"]
-    reason: str
-
-
 class TrialRecord(TypedDict):
-    """A trial in the record: an `Observed`, and US dollars."""
+    """A trial in the record: an `Observed`, the fields of each `TrialCheck`, and US dollars."""
 
     observed: JsonObject
     outcome: Literal["pass", "fail", "void"]
     usd: float
     judge_usd: float
     spent: float
-    checks: list[RecordedCheck]
+    checks: list[JsonObject]
     ended: bool
 
 
@@ -199,7 +182,9 @@ class Trials:
             "usd": run_usd,
             "judge_usd": float(spent.rounds - before) - run_usd,
             "spent": float(spent.spent),
-            "checks": [{"name": one.name, "verdict": one.verdict, "reason": one.reason} for one in checked],
+            "checks": [
+                TrialCheck(name=one.check.name, verdict=one.verdict, reason=one.reason).model_dump() for one in checked
+            ],
             "ended": ended,
         }
 
@@ -239,24 +224,30 @@ class Trials:
         return observed
 
 
-def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[Checked]) -> list[FailedStep]:
+def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[CheckOutcome]) -> list[FailedStep]:
     return [
         FailedStep(
             turn.number,
-            one.step or case.name,
+            one.check.on.name or case.name,
             "verifier_fail",
-            verifier=failures.checked("fail", one.name, one.hint or one.reason),
+            verifier=failures.checked("fail", one.check.name, _hint(one)),
         )
         for one in checked
-        if one.fails and one.verdict == "fail"
+        if one.fails and not one.void
     ]
 
 
-def _outcome(observed: Observed, checked: Sequence[Checked], knobs: Knobs) -> Literal["pass", "fail", "void"]:
+def _hint(one: CheckOutcome) -> str:
+    """What a planner is told: the hint in place of the reason, which quotes what the check looks for."""
+    check = one.check
+    return check.hint or (one.reason if check.reveal else f"the check `{check.name}` ({check.type}) failed")
+
+
+def _outcome(observed: Observed, checked: Sequence[CheckOutcome], knobs: Knobs) -> Literal["pass", "fail", "void"]:
     """Void where nothing but providers and judges failed."""
-    if any(one.fails and one.verdict == "fail" for one in checked):
+    if any(one.fails and not one.void for one in checked):
         return "fail"
     if not has_converged(observed, knobs.convergence_mode):
         outside = all(one.weight in ("transient", "permanent") for one in independent(observed.failures))
         return "void" if outside else "fail"
-    return "void" if any(one.fails and one.verdict == "error" for one in checked) else "pass"
+    return "void" if any(one.fails and one.void for one in checked) else "pass"
