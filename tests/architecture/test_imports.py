@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "index": {"text", "syntax", "formats"},
     "rules": {"text", "syntax", "formats", "index"},
     "features": {"text", "syntax", "formats", "index", "rules", "contract"},
-    "report": {"text", "rules"},
+    "report": {"text", "contract", "rules"},
     "client": {"contract", "text"},
     "contract": {"text"},
     "server": {"text", "syntax", "formats", "index", "rules", "features", "client", "contract"},
