@@ -42,7 +42,7 @@ async def lines_of(path: Path) -> list[str]:
     return lines(path)
 
 
-async def over_its_limit(program: str, folder: Path, started: Path) -> Checked:
+async def over_its_limit(program: str, folder: Path, started: Path) -> CommandResult:
     """The check of a program that takes longer than an hour, which passes once the program has begun."""
     jump = made_to_jump(asyncio.get_running_loop())
     checking = asyncio.create_task(check(program, folder, limit=3600))
