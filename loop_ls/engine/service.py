@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -71,6 +72,7 @@ from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
+from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
@@ -153,7 +155,7 @@ class Engine:
         self.feed = EventBus(self.journal.since, position, self._clock)
         self._runs = Runs(self.journal)
         self._runs.standing = self._stands
-        self._spending = ProjectSpending(self.journal, self._runs, self._clock)
+        self._spending = ProjectSpending(self.journal, self._runs, self._clock, UnrecordedSpending(self.folder))
         self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock)
         self.journal.listeners.append(self.feed.publish)
         self.journal.forgotten += [self.feed.gone, self.views.forget]
@@ -378,7 +380,12 @@ class Engine:
                 raise Refused("bad_argument", "This engine judges no conditions.")
             judging = await self._preparer.judging(request, loop, self._models)
             mask = await self.journal.read(self._mask_of, judging.plan)
-            return mask.value(await tried(judging, outputs, argument.get("times", 1)))
+            root = judging.plan.root
+            if judging.plan.mock:  # nobody is paid
+                return mask.value(await tried(judging, outputs, argument.get("times", 1), (), lambda call: None))
+            shared = await self._spending.of_trial(root, judging.plan.settings.get("limits"))
+            paid = partial(self._spending.tried, root)
+            return mask.value(await tried(judging, outputs, argument.get("times", 1), shared, paid))
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()
         except Failure as failure:

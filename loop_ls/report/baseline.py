@@ -8,6 +8,7 @@ not matter which part of a project a later call looks at.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import Counter
@@ -102,25 +103,29 @@ def _is_entry(entry: object) -> bool:
 
 def write_baseline(path: str, baseline: Baseline) -> None:
     """Replace the file in one step. Anything that is there and no baseline is left alone."""
-    target = Path(path)
+    target, below = Path(path), Path(path).parent
     if target.exists():
         read_baseline(path)
+        below = target.resolve().parent
     entries = [
         {"path": entry.path, "rule": entry.rule, "text": entry.text, "count": count}
         for entry, count in sorted(baseline.counts.items())
     ]
     text = json.dumps({"version": VERSION, "findings": entries}, ensure_ascii=False, indent=1) + "\n"
     try:
-        write_whole(target, text.encode("utf-8", "replace"))
+        write_whole(target, text.encode("utf-8", "replace"), below)
     except OSError as error:
         raise NoBaseline(f"the baseline {path} cannot be written: {error.strerror or error}") from None
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """All or nothing: a reader never sees half a file. Keeps the permissions of the file."""
+def write_whole(path: Path, data: bytes, below: Path | str) -> None:
+    """All or nothing: a reader never sees half a file. Keeps the permissions of the file. Raises `OSError` where a link
+    leads out of the folder `below`: a project that somebody else made may lay links to files of its reader."""
     import tempfile  # only here: checking has no use for it
 
     target = Path(os.path.realpath(path))
+    if not target.is_relative_to(os.path.realpath(below)):
+        raise OSError(errno.EPERM, f"a link leads to {target}, out of {below}")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

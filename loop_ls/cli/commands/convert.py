@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         for path, text in converted.files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(into / path, text.encode("utf-8", "replace"))
+            write_whole(into / path, text.encode("utf-8", "replace"), into)
     except OSError as error:
         return refuse(f"{into} cannot be written: {error.strerror or error}")
     write("".join(f"{shown(str(into / path))}\n" for path in converted.files))

@@ -75,8 +75,8 @@ def _not_fenced(place: str) -> dict[str, str]:
     providers, found = load_settings(place)[0].raw.get("providers") or {}, {}
     for name in providers:
         with suppress(Failure):
-            if is_agent(name, providers) and not is_fenced(words := program_of(name, providers)):
-                found[name] = shlex.join(words)
+            if is_agent(name, providers) and not is_fenced(name, providers, place):
+                found[name] = shlex.join(program_of(name, providers))
     return found
 
 

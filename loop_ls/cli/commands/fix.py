@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         if args.diff:
             write(diff(name, before, fixed.document, paint, fit_to_print=sys.stdout.isatty()))
             status = FOUND
-        elif not _written(before, fixed.document, name):
+        elif not _written(before, fixed.document, name, chosen.root):
             status = REFUSED
             continue
         else:
@@ -66,14 +66,15 @@ def fix_all(chosen: Chosen, unsafe: bool) -> Iterator[tuple[Document, Fixed]]:
             yield before, fixed
 
 
-def _written(before: Document, after: Document, name: str) -> bool:
+def _written(before: Document, after: Document, name: str, root: str) -> bool:
     """In one step, and only if nobody else changed the file meanwhile."""
     path = Path(before.path)
+    below = root if path.is_relative_to(root) else path.parent
     try:
         if path.read_bytes() != str(before.text).encode("utf-8"):
             say(f"{name} was changed by someone else meanwhile; run loop-ls fix again")
             return False
-        write_whole(path, str(after.text).encode("utf-8"))
+        write_whole(path, str(after.text).encode("utf-8"), below)
     except OSError as error:
         say(f"{name} cannot be written: {error.strerror or error}")
         return False

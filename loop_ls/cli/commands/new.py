@@ -16,6 +16,7 @@ from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.disk.projects import project_folder
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.terminal_text import shown
+from loop_ls.syntax.edit.render import scalar_text
 
 HELP = "write a file to begin with"
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             return refuse(f"{into / there[0]} exists already; nothing was written")
         for path, text in files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(into / path, text.encode())
+            write_whole(into / path, text.encode(), into)
     except OSError as error:
         return refuse(f"{into} cannot be written: {error.strerror or error}")
     told = "".join(f"{shown(str(into / path))}\n" for path in files)
@@ -97,7 +98,7 @@ def contents(kind: str, name: str, provider: str = "anthropic", model: str | Non
 def _execution(provider: str, model: str | None) -> str:
     if model is None and provider in _WITHOUT_KEY:
         return _WITHOUT_KEY[provider]
-    return f"  provider: {provider}\n  model: {model or PROVIDERS[provider].default_model}\n"
+    return f"  provider: {provider}\n  model: {scalar_text(model or PROVIDERS[provider].default_model)}\n"
 
 
 def _filled(template: str, words: Mapping[str, str]) -> str:

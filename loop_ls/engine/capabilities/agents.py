@@ -8,9 +8,10 @@ from pathlib import Path
 from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.price_table import Price, amounts
 from loop_ls.engine.providers.config import fallbacks
 from loop_ls.engine.runners.resolve import KNOWN_AGENTS, is_agent, is_fenced, program_of
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, as_object
 
 
 def agents(
@@ -26,11 +27,14 @@ def agents(
     asked = sorted(set(names))
     for name in asked:
         _stands_in_for_none(name, providers)
-    started = [program(name, providers) for name in asked if is_agent(name, providers)]
-    return [
-        Program(words, folder, tuple(variables), not apart and _reads_project(words), is_fenced(words))
-        for words in started
-    ]
+    found = []
+    for name in asked:
+        if is_agent(name, providers):
+            words = program(name, providers)
+            works, fenced = not apart and _reads_project(words), is_fenced(name, providers, folder)
+            price = amounts(Price.read(as_object(providers.get(name)).get("price")))
+            found.append(Program(words, folder, tuple(variables), works, fenced, price=price))
+    return found
 
 
 def _reads_project(words: tuple[str, ...]) -> bool:

@@ -24,11 +24,13 @@ from loop_ls.engine.capabilities.values import (
     Endpoint,
     Program,
     ToolUse,
+    counted_at,
     identity,
+    literal,
     sentence,
 )
 from loop_ls.engine.core.errors import Refused
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, as_object, text_field
 
 FILE_NAME, KEY_NAME = "consents.json", "consent.key"
 #: Questions that wait for an answer; older ones are forgotten.
@@ -36,7 +38,8 @@ MOST_QUESTIONS = 200
 
 
 class Consents:
-    """What the owner agreed to, in the data folder."""
+    """What the owner agreed to, in the data folder. Each entry is signed with the key of the owner: one that somebody
+    laid there, or brought from another data folder, counts for nothing."""
 
     def __init__(self, folder: Path) -> None:
         self._path, self._key = folder / FILE_NAME, folder / KEY_NAME
@@ -45,13 +48,15 @@ class Consents:
     def settle(self, capabilities: Capabilities, given: str | None, project: Path | str = "") -> None:
         """Go on when all of it is agreed to, now (`given` proves it) or before. What was agreed to in one
         `project` is not in another, though both share a data folder. Raises `Refused(consent_required)`."""
-        known, here = self._read(), partial(_name, project=str(project))
+        known, here = self._signed(), partial(_name, project=str(project))
         new = [one for one in capabilities.asked if here(one) not in known]
         if not new:
             return
         if given is None or not self._proves(given, capabilities.digest):
             raise self._question(capabilities)
-        self._write(known | {here(one): {**_wire(one), "at": round(time.time())} for one in new})
+        key, at = made_key(self._key), round(time.time())
+        agreed = {here(one): {**_wire(one), "at": at, "signature": _signature(key, here(one))} for one in new}
+        self._write(known | agreed)
 
     def _question(self, capabilities: Capabilities) -> Refused:
         nonce = secrets.token_urlsafe(16)
@@ -71,6 +76,17 @@ class Consents:
         del self._questions[nonce]
         return True
 
+    def _signed(self) -> JsonObject:
+        key, found = read_key(self._key), self._read()
+        if key is None:
+            return {}
+        signatures = {name: text_field(as_object(entry), "signature") for name, entry in found.items()}
+        return {
+            name: found[name]
+            for name, given in signatures.items()
+            if hmac.compare_digest(given.encode("utf-8", "replace"), _signature(key, name).encode())
+        }
+
     def _read(self) -> JsonObject:
         try:
             found = json.loads(self._path.read_text("utf-8"))
@@ -87,7 +103,11 @@ class Consents:
 
 def proof(key: str, nonce: str, digest: str) -> str:
     """What the owner's surface answers to a question."""
-    return f"{nonce}.{hmac.new(key.encode(), f'{nonce}.{digest}'.encode(), hashlib.sha256).hexdigest()}"
+    return f"{nonce}.{_signature(key, f'{nonce}.{digest}')}"
+
+
+def _signature(key: str, text: str) -> str:
+    return hmac.new(key.encode(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def for_others(refused: Refused, command: str = "") -> Refused:
@@ -147,5 +167,6 @@ def _summed_up(asked: tuple[Capability, ...]) -> str:
     if places:
         hosts = ", ".join(dict.fromkeys(one.host or one.provider for one in places))
         keys = ", ".join(dict.fromkeys(one.variable for one in places if one.variable))
-        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else ""))
+        prices = "".join(f"{counted_at(one.price)} ({literal(one.provider)})" for one in places if one.price)
+        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else "") + prices)
     return " and ".join(parts)

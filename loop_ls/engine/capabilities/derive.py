@@ -14,13 +14,7 @@ from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.asked import chains, environment_names
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.needs import Needs, needs, of_servers
-from loop_ls.engine.capabilities.values import (
-    Capabilities,
-    Capability,
-    Program,
-    Variable,
-    WritesFile,
-)
+from loop_ls.engine.capabilities.values import Capabilities, Capability, Program, Variable, WritesFile, place_of
 from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
@@ -145,7 +139,7 @@ def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability
     if words := test_words(assistant):
         criteria = assistant.criteria
         folder = plan.root if criteria is None or not criteria.cwd else f"{plan.root}/{criteria.cwd}"
-        yield Program(words, folder)
+        yield Program(words, folder, place=place_of(folder, plan.root))
 
 
 def _elements(plan: Plan) -> frozenset[str] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from loop_ls.engine.capabilities.values import Capability, EmbeddedModel, Endpoint
 from loop_ls.engine.core.env_substitution import names_in
 from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.price_table import amounts
 from loop_ls.engine.providers.config import Provider, configured, fallbacks
 from loop_ls.engine.providers.dialects.pydantic_ai import endpoint_of
 from loop_ls.text.json_value import Json, as_object
@@ -31,6 +32,7 @@ def endpoints(
 
 
 def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> Iterator[Capability]:
+    price = amounts(provider.price)
     match provider.kind:
         case "scripted":  # whatever service it stands in for is not asked
             return
@@ -38,14 +40,15 @@ def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> It
             yield EmbeddedModel()
         case "pydantic-ai":  # it knows the address and the variables of its service
             url = endpoint_of(provider)
-            for variable in (provider.key_env, *variables):
+            yield Endpoint(provider.name, url, provider.key_env, url, price=price)
+            for variable in variables:
                 yield Endpoint(provider.name, url, variable, url)
         case _:
             in_address = names_in(provider.written)
             chosen_here = bool(own.get("baseUrl") or own.get("apiKeyEnv"))
             near = provider.on_this_machine and not chosen_here and not provider.key_env
             sent = () if near else variables  # whoever listens where a project points to may pass them on
-            yield Endpoint(provider.name, provider.base_url, provider.key_env, provider.written, near)
+            yield Endpoint(provider.name, provider.base_url, provider.key_env, provider.written, near, price)
             for variable in dict.fromkeys((*in_address, *sent)):
                 yield Endpoint(provider.name, provider.base_url, variable, provider.written)
 

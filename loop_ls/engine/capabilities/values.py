@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
+from loop_ls.contract.amounts import money
 from loop_ls.engine.core.addresses import host_of
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +27,16 @@ class Program:
     that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
     agent that works with all its tools and does what the project's settings for it say, which are none of ours: who
     agreed to one that only reads has not agreed to it. `fenced` False: it is an agent whose tools nobody here can
-    take away."""
+    take away. `place`: where it starts, links followed, unless that is the workspace. `price`: what its work is
+    counted at, see `Endpoint`."""
 
     words: tuple[str, ...]
     folder: str = ""
     variables: tuple[str, ...] = ()
     of_project: bool = False
     fenced: bool = True
+    place: str = ""
+    price: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,15 @@ class ToolUse:
 class Endpoint:
     """A place that texts go to, with one variable whose value goes there too. `written` is the address as the
     project writes it, empty where it writes none; `url` is what is shown of it. `near`: a model of this machine
-    that nobody pointed elsewhere."""
+    that nobody pointed elsewhere. `price`: dollars for a million tokens of input and of output, where the project
+    writes them: a cap in dollars holds only as far as they are true."""
 
     provider: str
     url: str
     variable: str = ""
     written: str = ""
     near: bool = False
+    price: tuple[float, float] | None = None
 
     @property
     def host(self) -> str:
@@ -86,9 +93,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class WritesFile:
-    """A file, or the files below a folder, that the run writes because that is what was asked of it."""
+    """A file, or the files below a folder, that the run writes because that is what was asked of it. `of_stranger`:
+    it was asked elsewhere, by whoever recorded the run."""
 
     path: str
+    of_stranger: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,9 @@ def asks(one: Capability) -> bool:
             return not harmless
         case Endpoint(url=url, near=near):
             return bool(url) and not near
-        case ReadingCommands() | Variable() | WritesFile() | EmbeddedModel():
+        case WritesFile(of_stranger=of_stranger):
+            return of_stranger
+        case ReadingCommands() | Variable() | EmbeddedModel():
             return False
         case never:
             assert_never(never)
@@ -117,20 +128,22 @@ def asks(one: Capability) -> bool:
 def identity(one: Capability) -> str:
     """The hash by which it is remembered. What is shown of an address stands for itself."""
     match one:
-        case Program(words=words, folder=folder, variables=variables, of_project=of_project):
-            told: list[Json] = ["program", *words, folder, *variables, *([{"works": True}] if of_project else [])]
+        case Program(words=words, folder=folder, variables=variables) as one:
+            more: JsonObject = {"works": one.of_project, "place": one.place, "price": one.price and list(one.price)}
+            noted: JsonObject = {name: value for name, value in more.items() if value}
+            told: list[Json] = ["program", *words, folder, *variables, *([noted] if noted else [])]
         case AnyCommand(role=role, folder=folder):
             told = ["any command", role, folder]
         case ReadingCommands(folder=folder):
             told = ["reading commands", folder]
         case ToolUse(tool=tool, arguments=arguments, folder=folder):
             told = ["tool", tool, arguments, folder]
-        case Endpoint(provider=provider, url=url, variable=variable):
-            told = ["endpoint", provider, url, variable]
+        case Endpoint(provider=provider, url=url, variable=variable, price=price):
+            told = ["endpoint", provider, url, variable, *([list(price)] if price else [])]
         case Variable(name=name):
             told = ["variable", name]
-        case WritesFile(path=path):
-            told = ["file", path]
+        case WritesFile(path=path, of_stranger=of_stranger):
+            told = ["file", path, *(["of a stranger"] if of_stranger else [])]
         case EmbeddedModel():
             told = ["embedded model"]
         case never:
@@ -148,10 +161,11 @@ _WORKS = (
 def sentence(one: Capability) -> str:
     """What it does, as a person has to judge it: one line, with nothing hidden in it."""
     match one:
-        case Program(words=words, variables=variables, of_project=of_project, fenced=fenced):
-            more = _WORKS if of_project else ""
+        case Program(words=words, variables=variables, of_project=of_project, fenced=fenced, place=place, price=price):
+            more = f" in {place}" if place else ""
+            more += _WORKS if of_project else ""
             more += "" if fenced else ", not fenced: it works with all the tools that it brings"
-            return literal(f"starts `{_joined(words)}`{more}{_with(variables)}")
+            return literal(f"starts `{_joined(words)}`{more}{_with(variables)}{counted_at(price)}")
         case AnyCommand(role=role, folder=folder):
             told = f"lets the role {role} start any command, write any file below {folder} and read any page of the web"
             return literal(told)
@@ -162,6 +176,7 @@ def sentence(one: Capability) -> str:
         case Endpoint(variable=variable) as endpoint:
             return literal(
                 f"sends texts to {endpoint.host or endpoint.provider}{_with([variable] if variable else ())}"
+                f"{counted_at(endpoint.price)}"
             )
         case Variable(name=name):
             return literal(f"puts what is in {name} into texts")
@@ -182,6 +197,10 @@ class Capabilities:
     @staticmethod
     def of(found: Iterable[Capability]) -> Capabilities:
         return Capabilities(frozenset(found))
+
+    def of_stranger(self) -> Capabilities:
+        """The same, asked for by somebody elsewhere: the owner is asked about files that it writes, too."""
+        return self.of(replace(one, of_stranger=True) if isinstance(one, WritesFile) else one for one in self.all)
 
     @property
     def shown(self) -> tuple[Capability, ...]:
@@ -227,6 +246,12 @@ _ORDER: tuple[type, ...] = (
 )
 
 
+def place_of(folder: str, root: str) -> str:
+    """Where a program that starts in `folder` really starts; empty where that is the workspace itself."""
+    place = os.path.realpath(folder)
+    return "" if place == os.path.realpath(root) else place
+
+
 def literal(text: str) -> str:
     """Line breaks and signs that a screen does not show stand as escapes: nothing can look like another line."""
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
@@ -235,6 +260,14 @@ def literal(text: str) -> str:
 def _joined(words: Sequence[str]) -> str:
     """Quoted only where a reader could mistake where one word ends."""
     return " ".join(word if word and not any(map(str.isspace, word)) else shlex.quote(word) for word in words)
+
+
+def counted_at(price: tuple[float, float] | None) -> str:
+    """The price of the settings, as the end of a sentence; empty where they write none."""
+    if price is None:
+        return ""
+    sent, got = (money(each) for each in price)
+    return f", counted at {sent} in and {got} out for a million tokens as the settings say"
 
 
 def _with(variables: Iterable[str]) -> str:

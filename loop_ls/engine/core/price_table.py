@@ -107,6 +107,10 @@ def booked(usage: Usage, price: Price | None, sent: Iterable[str], heard: Iterab
     return Booked(asked, got, None if price is None else price.usd(asked, got, read, written, hour))
 
 
+def amounts(price: Price | None) -> tuple[float, float] | None:
+    return None if price is None else (price.input, price.output)
+
+
 def tokens_at_most(text: str) -> int:
     """A prompt's tokens: words and code have fewer, only noise has more."""
     plain = len(text) if text.isascii() else sum(map(str.isascii, text))

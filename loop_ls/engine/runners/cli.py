@@ -85,6 +85,9 @@ class CliRunner:
     async def _run(self, work: Assignment, hear: Hear) -> Work:
         if not work.message.strip():
             raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
+        if (work.model or "").startswith("-"):  # its program would read it as an option that nobody agreed to
+            told = f"The agent `{self.name}` has no model `{work.model}`: no name of a model begins with `-`."
+            raise Failure("bad_argument", told, "Name the model as the agent's own documentation writes it.")
         dialect = self.dialect
         env = agent_environment(
             self.environ,

@@ -6,7 +6,7 @@ In a mock run nobody is started: the scripted provider answers for every agent.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
 from loop_ls.engine.core.ports import Failure, Models
@@ -17,7 +17,7 @@ from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode
 from loop_ls.engine.runners.runner import Runner
-from loop_ls.text.json_value import Json, as_object
+from loop_ls.text.json_value import Json, as_object, text_field
 
 AGENT_CLI = "agent-cli"
 #: Provider -> the program that it is, without any setting.
@@ -61,14 +61,23 @@ def is_agent(provider: str, settings: Mapping[str, Json]) -> bool:
     return kind == AGENT_CLI or (kind is None and provider in KNOWN_AGENTS)
 
 
-def is_fenced(words: Sequence[str]) -> bool:
-    """Whether an agent that is started so can be kept from tools that its role may not use: it is one of those that
-    are known, no file of the project that is only called so, and started without options of the settings, which could
-    switch its limits off."""
+def is_fenced(provider: str, settings: Mapping[str, Json], root: str) -> bool:
+    """Whether an agent can be kept from tools that its role may not use: it is one of those that are known, no file
+    of the project at `root` that is only called so, spoken to as what it is, and started without options of the
+    settings, which could switch its limits off. Raises `Failure` where the settings name no program."""
+    words, speaks = program_of(provider, settings), text_field(as_object(settings.get(provider)), "speaks")
     program = PurePath(words[0])
     if len(words) > 1 or program.name not in KNOWN_AGENTS.values():
         return False
-    return program.is_absolute() or program.name == words[0]
+    if KNOWN_AGENTS.get(speaks, speaks) not in ("", program.name):
+        return False
+    return program.name == words[0] or (program.is_absolute() and not _may_be_of_project(words[0], root))
+
+
+def _may_be_of_project(program: str, root: str) -> bool:
+    """Whether an absolute path leads into the project. What `/proc/self/cwd` means depends on who asks."""
+    changes = PurePath(os.path.normpath(program)).parts[1] in ("proc", "dev")
+    return changes or bool(root and PurePath(os.path.realpath(program)).is_relative_to(os.path.realpath(root)))
 
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:

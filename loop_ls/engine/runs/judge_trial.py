@@ -1,7 +1,8 @@
 """Trying a condition: the judge of a loop, asked about outputs that exist already, as often as wished.
 
 Nothing is run and nothing is journalled; the calls are real and cost what they cost, within the caps of
-the project. How often the judge agrees with itself says whether the condition is clear.
+the project, and count for those of all its runs. How often the judge agrees with itself says whether the
+condition is clear.
 """
 
 from __future__ import annotations
@@ -28,15 +29,18 @@ from loop_ls.engine.core.task_group import together
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.judges.choice import Choice
 from loop_ls.engine.judges.condition import UntilJudge
+from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger, cost_of, total
 from loop_ls.formats.workflow.judge_question import until_question
 from loop_ls.formats.workflow.model import Loop
-from loop_ls.text.json_value import Json, as_object, int_field, text_field
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 #: Questions of one trial.
 MOST = 100
+#: Told of each paid call as the facts of a run have it.
+Paid = Callable[[JsonObject], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +72,24 @@ class Output:
     before: tuple[str, ...] = ()
 
 
-async def tried(judging: Judging, outputs: Sequence[Output], times: object) -> Verdicts:
-    """`{ok, verdicts: [{iteration?, verdict, answer, prompt}], agreement: [...], judge, ...}`.
-    Raises `Refused`."""
+async def tried(
+    judging: Judging,
+    outputs: Sequence[Output],
+    times: object,
+    shared: Sequence[Ledger],
+    paid: Paid,
+) -> Verdicts:
+    """`{ok, verdicts: [{iteration?, verdict, answer, prompt}], agreement: [...], judge, ...}`. `shared` are accounts of
+    the project; `paid` hears of every call, also of those that gave no answer. Raises `Refused`."""
     count = _times(times, len(outputs), local=judging.choice.local is not None)
     if not judging.loop.until:
         raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
     plan = judging.plan
-    ledger = Ledger(Caps.of(plan.settings.get("limits"), plan.limits))
-    models = GatedModels(judging.access, ledger, as_object(plan.settings.get("providers")), plan.mock)
+    accounts = Accounts(Ledger(Caps.of(plan.settings.get("limits"), plan.limits)), shared)
+    models = GatedModels(judging.access, accounts, as_object(plan.settings.get("providers")), plan.mock)
     try:
         with permitting(lambda: judging.capabilities):
-            rows = await together(_one(judging, models, output) for output in outputs for _ in range(count))
+            rows = await together(_one(judging, models, output, paid) for output in outputs for _ in range(count))
     except CapReached as reached:
         raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
     except Exhausted as ended:
@@ -97,8 +107,8 @@ async def tried(judging: Judging, outputs: Sequence[Output], times: object) -> V
     }
 
 
-async def _one(judging: Judging, models: Models, output: Output) -> tuple[TrialVerdict, Cost]:
-    recorder = _Trial()
+async def _one(judging: Judging, models: Models, output: Output, paid: Paid) -> tuple[TrialVerdict, Cost]:
+    recorder = _Trial(paid)
     history = History()
     history.outputs += [*output.before, output.text]
     number = output.iteration or 1
@@ -154,6 +164,7 @@ def _times(given: object, outputs: int, local: bool) -> int:
 class _Trial(NullRecorder):
     """The `Recorder` port of a trial: what happens is kept for its answer alone."""
 
+    paid: Paid
     run_id: str = "trial"
     facts: list[Fact] = field(default_factory=list)
 
@@ -167,13 +178,20 @@ class _Trial(NullRecorder):
         facts: Callable[[Recordable], Iterable[Fact]] = lambda answer: (),
         before: Sequence[Fact] = (),
     ) -> Recordable:
-        self.facts += before
+        self._keep(before)
         answer = await work()
-        self.facts += facts(answer)
+        self._keep(facts(answer))
         return answer
 
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
-        self.facts += facts
+        self._keep(facts)
+
+    def _keep(self, facts: Iterable[Fact]) -> None:
+        told = list(facts)
+        self.facts += told
+        for kind, body in told:
+            if kind == "call":
+                self.paid(body)
 
     async def now(self, key: str) -> float:
         return 0.0

@@ -2,7 +2,8 @@
 
 One account for each project. An engine alone reads it from the record once, when a run with such a cap begins, and
 follows the journal from then on; engines that share a database have it there (`money.shared_ledger`). Runs that were
-deleted before are in no account.
+deleted before are in no account. Trials of conditions are in no record, so an engine alone keeps what they cost beside
+it; engines that share a database know of none.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Ledger, cost_of
 from loop_ls.engine.money.shared_ledger import Account, SharedAccounts, SharedLedger
 from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
+from loop_ls.text.json_value import JsonObject
 
 MOST = 1_000_000
 
@@ -30,8 +33,10 @@ class _Project(NamedTuple):
 class ProjectSpending:
     """`hear` is called with every batch of facts."""
 
-    def __init__(self, journal: Journal, runs: Runs, clock: Callable[[], float]) -> None:
-        self._journal, self._runs, self._clock = journal, runs, clock
+    def __init__(
+        self, journal: Journal, runs: Runs, clock: Callable[[], float], unrecorded: UnrecordedSpending
+    ) -> None:
+        self._journal, self._runs, self._clock, self._unrecorded = journal, runs, clock, unrecorded
         self._projects: dict[str, _Project] = {}
         self._reading = asyncio.Lock()
         self.accounts: SharedAccounts | None = None  # of engines that share a database
@@ -51,6 +56,23 @@ class ProjectSpending:
             ]
             self._shared[run.run_id] = tuple(ledgers)
             return ledgers
+        return await self._own(root, day, whole)
+
+    async def of_trial(self, root: str, limits: object) -> Sequence[Ledger]:
+        """The accounts of its project that a trial of a condition draws on."""
+        if self.accounts is not None:
+            return ()
+        return await self._own(root, Caps.over(limits, "perDay"), Caps.over(limits, "perProject"))
+
+    def tried(self, root: str, call: JsonObject) -> None:
+        """A trial was paid for: `call` is what a run would have recorded of it."""
+        if self.accounts is not None:
+            return
+        self._unrecorded.add(root, today(self._clock()), cost_of(call))
+        for ledger in self._projects.get(root, ()):
+            ledger.count([("call", call)])
+
+    async def _own(self, root: str, day: Caps, whole: Caps) -> Sequence[Ledger]:
         async with self._reading:
             if root not in self._projects and (day != Caps() or whole != Caps()):
                 self._projects[root] = await self._read(root)
@@ -75,8 +97,8 @@ class ProjectSpending:
 
     async def _read(self, root: str) -> _Project:
         since = today(self._clock())
+        day, whole = self._unrecorded.of(root, since)
         states = [each for each in await self._runs.newest(None, None, MOST) if _counts(each, root)]
-        whole = day = Cost()
         for state in states:
             live = self._runs.live.get(state.run_id)
             found = live.state if live is not None else state

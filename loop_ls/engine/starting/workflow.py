@@ -166,9 +166,11 @@ class WorkflowPreparer:
         plan = plan_of(prepared.started, prepared.texts)
         await asyncio.get_running_loop().run_in_executor(self._thread, self._settle, plan, consent)
 
-    def _settle(self, plan: Plan, consent: str | None) -> None:
-        if not plan.mock:
-            self._consents.settle(capabilities_of(plan, self._environ), consent, plan.root)
+    def _settle(self, plan: Plan, consent: str | None, of_stranger: bool = False) -> None:
+        if plan.mock and not of_stranger:
+            return
+        found = capabilities_of(plan, self._environ)
+        self._consents.settle(found.of_stranger() if of_stranger else found, consent, plan.root)
 
     async def look(self, request: StartRequest) -> Snapshot:
         """The root of a start as it is now."""
@@ -216,12 +218,13 @@ class WorkflowPreparer:
         elements = None if plan.elements is None else frozenset(plan.elements)
         if plan.mock:
             require_mock(models(plan))
+            self._settle(plan, consent, bool(started.imported))
             return started
         asked = [*chains(library, reached_by(plan, library), elements, plan.settings), *needs_of(plan).asked]
         asked += asked_by_checks(plan, library)
         asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
-        self._settle(plan, consent)
+        self._settle(plan, consent, bool(started.imported))
         return started
 
 

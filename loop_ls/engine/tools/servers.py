@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from loop_ls.engine.capabilities.values import Program
+from loop_ls.engine.capabilities.values import Program, place_of
 from loop_ls.engine.core.env_substitution import filled, names_in
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.common.did_you_mean import nearest
@@ -62,7 +62,8 @@ def server_program(server: Server, root: str) -> Program:
     """What is started for a server, with the environment that is written for it: it decides what runs as much
     as the words do."""
     env = ("env", *(f"{name}={value}" for name, value in server.env.items())) if server.env else ()
-    return Program((*env, *server.argv), str(Path(root) / server.cwd))
+    folder = str(Path(root) / server.cwd)
+    return Program((*env, *server.argv), folder, place=place_of(folder, root))
 
 
 def read_servers(settings: Mapping[str, Json], names: Iterable[str]) -> list[Server]:

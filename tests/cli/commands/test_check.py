@@ -240,6 +240,19 @@ def test_a_file_that_is_no_baseline_is_not_overwritten(flows: Path, check: Any) 
     assert (flows / "notes.json").read_text() == '{"mine": true}'
 
 
+def test_no_baseline_is_made_where_a_link_leads_out_of_its_folder(
+    flows: Path, check: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "b.json"
+    (flows / "b.json").symlink_to(outside)
+    refused = check("--baseline", "b.json", "--write-baseline")
+    assert (refused.status, outside.exists()) == (2, False)
+    assert "a link leads to" in refused.err
+    outside.write_text('{"version": 1, "findings": []}')
+    assert check("--baseline", "b.json", "--write-baseline").status == 0
+    assert (flows / "b.json").is_symlink()
+
+
 @pytest.mark.parametrize("words", [["sub"], ["sub/bad.yaml"], ["--root", "sub", "sub"], ["."]])
 def test_a_baseline_is_right_whichever_part_is_looked_at(flows: Path, check: Any, words: list[str]) -> None:
     check("--baseline", "base.json", "--write-baseline")

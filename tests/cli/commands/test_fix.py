@@ -265,3 +265,25 @@ def test_explain_lists_all_rules_and_refuses_others(capfd: pytest.CaptureFixture
     assert main(["explain", "WF7O2"]) == 2
     assert "did you mean WF702?" in capfd.readouterr().err
     assert main(["explain"]) == 2
+
+
+@pytest.mark.parametrize("words", [["."], ["linked.yaml"], ["shelf/flow.yaml"], ["shelf"]])
+def test_nothing_is_written_where_a_link_of_the_project_leads_out_of_it(
+    flow: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "flow.yaml"
+    outside.write_text(FLOW)
+    (flow.parent / "linked.yaml").symlink_to(outside)
+    (flow.parent / "shelf").symlink_to(outside.parent)
+    main(["fix", "--root", ".", *words])
+    assert "a link leads to" in capsys.readouterr().err
+    assert outside.read_text() == FLOW
+
+
+def test_a_link_inside_of_the_project_is_kept_and_its_file_is_fixed(flow: Path) -> None:
+    (flow.parent / "other").mkdir()
+    moved = flow.rename(flow.parent / "other" / "real.yaml")
+    flow.symlink_to(moved)
+    assert main(["fix", "flow.yaml"]) == 0
+    assert flow.is_symlink()
+    assert moved.read_text() != FLOW

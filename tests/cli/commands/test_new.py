@@ -115,3 +115,22 @@ def test_a_provider_is_no_matter_of_other_kinds(here: Path, capfd: pytest.Captur
     assert main(["new", "assistant", "a", "--provider", "local"]) == 2
     assert "for workflows and loops only" in capfd.readouterr().err
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("model", ["a: b", "#x", "true", "1e5", "- x", "x\nenv: {K: v}", "'", "{a}", "qwen2.5:32b"])
+def test_a_model_stands_in_the_file_as_it_was_named(here: Path, model: str) -> None:
+    assert main(["new", "workflow", "fresh", "--provider", "ollama", "--model", model]) == 0
+    read = yaml.safe_load((here / "fresh.yaml").read_text())
+    assert read["execution"] == {"provider": "ollama", "model": model}
+    assert "env" not in read
+
+
+@pytest.mark.parametrize("link", ["fresh.yaml", "loops"])
+def test_nothing_is_written_where_a_link_leads_out_of_the_folder(
+    here: Path, tmp_path_factory: pytest.TempPathFactory, capfd: pytest.CaptureFixture[str], link: str
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (here / link).symlink_to(outside / "new.yaml" if link.endswith(".yaml") else outside)
+    assert main(["new", "workflow" if link.endswith(".yaml") else "role-loop", "fresh"]) == 2
+    assert "a link leads to" in capfd.readouterr().err
+    assert list(outside.iterdir()) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.starting.asker import agreeing, as_asked_by
+from loop_ls.engine.tools.servers import Server, server_program
 
 ENVIRON = {"OPENAI_API_KEY": "sk-secret", "MY_KEY": "other-secret", "HOST": "evil.test", "PORT": "8080"}
 
@@ -256,8 +259,137 @@ def test_who_agreed_to_an_agent_that_only_reads_has_not_agreed_to_one_that_works
         (["claude-wrapper"], False),
         (["claude", "--dangerously-skip-permissions"], False),
         (["codex", "--profile", "wide"], False),
+        (["/p/tools/codex"], False),
+        (["/opt/../p/claude"], False),
+        (["/proc/self/cwd/claude"], False),
+        (["/dev/fd/3/claude"], False),
     ],
 )
 def test_an_agent_that_nobody_can_fence_in_is_shown_as_such(cli: list[str], fenced: bool) -> None:
-    (found,) = agents(["house"], {"house": {"kind": "agent-cli", "speaks": "claude-code", "cli": cli}}, "/p")
+    (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": cli}}, "/p")
     assert ("not fenced" in sentence(found)) is not fenced
+
+
+def test_a_link_elsewhere_that_leads_into_the_project_is_a_file_of_the_project(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "clone", tmp_path / "bin"
+    project.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "claude").symlink_to(project / "claude")
+    (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": [f"{elsewhere}/claude"]}}, str(project))
+    assert "not fenced" in sentence(found)
+
+
+@pytest.mark.parametrize(
+    ("speaks", "cli", "fenced"),
+    [
+        ("claude-code", "claude", True),
+        ("claude", "claude", True),
+        ("codex", "codex", True),
+        ("opencode", "claude", False),
+        ("claude-code", "codex", False),
+        ("my-own", "codex", False),
+    ],
+)
+def test_an_agent_that_is_spoken_to_as_another_one_is_not_fenced(speaks: str, cli: str, fenced: bool) -> None:
+    """What takes its tools away are options of its own, which another one does not know."""
+    (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": [cli], "speaks": speaks}}, "/p")
+    assert ("not fenced" in sentence(found)) is not fenced
+
+
+FREE = {"input": 0, "output": 0}
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        {"price": FREE},
+        {"price": FREE, "baseUrl": "https://api.openai.com/v1"},
+        {"price": FREE, "kind": "agent-cli", "cli": ["codex"]},
+    ],
+)
+def test_a_price_of_the_project_is_agreed_to_with_the_rest(tmp_path: Path, provider: dict[str, Any]) -> None:
+    """A cap in dollars is only as true as the prices: a repository could say that a service is free."""
+    derive = partial(agents, folder="/p") if "cli" in provider else partial(endpoints, environ=ENVIRON)
+    without = {name: value for name, value in provider.items() if name != "price"}
+    honest, lies = (derive(["openai"], {"openai": each}) for each in (without, provider))
+    consents = Consents(tmp_path)
+    consents.settle(Capabilities.of(honest), agreed(tmp_path, question(consents, *honest)))
+    asked = question(consents, *lies)
+    told = "counted at $0 in and $0 out for a million tokens as the settings say"
+    assert told in asked["message"]
+    assert told in " ".join(asked["capabilities"])
+    consents.settle(Capabilities.of(lies), agreed(tmp_path, asked))
+    dearer = Endpoint("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", price=(0, 1))
+    assert "$0 in and $1.00 out" in question(consents, dearer)["message"]
+
+
+def test_a_program_that_starts_elsewhere_is_shown_with_where_that_is(tmp_path: Path) -> None:
+    """Links are followed: a harmless name may lead anywhere."""
+    project, other = tmp_path / "clone", tmp_path / "other"
+    (project / "sub").mkdir(parents=True)
+    other.mkdir()
+    (project / "docs").symlink_to(other)
+    shown = {
+        written: sentence(server_program(Server("s", "stdio", ("make",), cwd=written), str(project)))
+        for written in ("", ".", "sub", "..", "docs", str(other))
+    }
+    assert shown == {
+        "": "starts `make`",
+        ".": "starts `make`",
+        "sub": f"starts `make` in {project / 'sub'}",
+        "..": f"starts `make` in {tmp_path}",
+        "docs": f"starts `make` in {other}",
+        str(other): f"starts `make` in {other}",
+    }
+
+
+def test_who_agreed_to_a_program_in_one_place_has_not_agreed_to_it_where_a_link_leads_now(tmp_path: Path) -> None:
+    project, consents = tmp_path / "clone", Consents(tmp_path)
+    for name in ("clone", "one", "other"):
+        (tmp_path / name).mkdir()
+    (project / "docs").symlink_to(tmp_path / "one")
+    server = Server("s", "stdio", ("make",), cwd="docs")
+    first = server_program(server, str(project))
+    consents.settle(Capabilities.of([first]), agreed(tmp_path, question(consents, first)))
+    consents.settle(Capabilities.of([server_program(server, str(project))]), None)
+    (project / "docs").unlink()
+    (project / "docs").symlink_to(tmp_path / "other")
+    assert f"in {tmp_path / 'other'}" in question(consents, server_program(server, str(project)))["message"]
+
+
+@pytest.mark.parametrize("how", ["as it is", "unsigned", "of another", "from another folder", "no text", "no entry"])
+def test_a_consent_that_somebody_laid_into_the_data_folder_counts_for_nothing(tmp_path: Path, how: str) -> None:
+    """Whoever can write a file there need not be able to read the owner's key."""
+    one, other = Program(("make", "x"), "/w"), Program(("rm", "-rf", "x"), "/w")
+    mine = tmp_path / "mine"
+    consents, path = Consents(mine), mine / "consents.json"
+    consents.settle(Capabilities.of([one]), agreed(mine, question(consents, one)))
+    written = json.loads(path.read_text())
+    [(name, entry)] = written.items()
+    match how:
+        case "as it is":
+            Consents(mine).settle(Capabilities.of([one]), None)
+            return
+        case "unsigned":
+            path.write_text(json.dumps({name: {key: value for key, value in entry.items() if key != "signature"}}))
+        case "of another":
+            path.write_text(json.dumps({_name_of(other, tmp_path): entry}))
+            question(Consents(mine), other)
+        case "from another folder":
+            (tmp_path / "theirs").mkdir()
+            (tmp_path / "theirs" / "consents.json").write_text(path.read_text())
+            question(Consents(tmp_path / "theirs"), one)
+            return
+        case "no text":
+            path.write_text(json.dumps({name: {**entry, "signature": ["\ud800"]}}))
+        case "no entry":
+            path.write_text(json.dumps({name: 7}))
+    question(Consents(mine), one)
+
+
+def _name_of(one: Capability, folder: Path) -> str:
+    """Under which name its consent is kept."""
+    consents = Consents(folder / "name")
+    consents.settle(Capabilities.of([one]), agreed(folder / "name", question(consents, one)))
+    [name] = json.loads((folder / "name" / "consents.json").read_text())
+    return str(name)

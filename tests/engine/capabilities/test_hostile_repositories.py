@@ -13,13 +13,17 @@ from loop_ls.engine.api.mcp.agent_tools import use
 from loop_ls.engine.core.redaction import MASK
 from tests.engine.capabilities.conftest import Victim
 from tests.engine.capabilities.hostile import (
+    FLOW_START,
     ONLY_ENHANCE,
     PUTS_SECRETS_INTO_TEXTS,
     REFUSED_FOR_GOOD,
     REPOSITORIES,
     SECRET,
     Json,
+    Repository,
+    settings,
     workflow,
+    written,
 )
 
 #: What the asking side can know of the question, said back as an answer to it.
@@ -177,6 +181,31 @@ async def test_a_fork_asks_again_once_the_owner_has_taken_back_what_was_agreed_t
     again = await victim.engine.fork(first["runId"], origin="cli", consent=agreed(victim.data, shown))
     assert again["ok"], again
     await victim.ended(again["runId"])
+
+
+async def test_a_run_from_elsewhere_writes_no_file_here_before_the_owner_agrees(victim: Victim) -> None:
+    """Not even a mock run: what it writes was asked for by whoever recorded it."""
+    files = {
+        "flow.yaml": workflow("flow", "steps:\n  - {name: a, embeddings: {input: [x], output_file: notes.json}}\n"),
+        ".loop-ls.yaml": settings(),
+    }
+    argument = written(Repository(files, FLOW_START), victim.root)
+    first = await victim.engine.start({**argument, "mock": True})
+    await victim.ended(first["runId"])
+    document = json.loads(json.dumps((await victim.engine.export(first["runId"]))["run"]))
+    document |= {"runId": "stranger1", "answers": {}}
+    notes = victim.root / "notes.json"
+    assert notes.read_text() != "mine"
+    notes.write_text("mine")
+    taken = await victim.engine.take_in(document)
+    for user, origin in ((None, "api"), ("eve", "cli"), (None, "cli")):
+        asked = await victim.engine.fork(taken["runId"], user=user, origin=origin)
+        assert asked["code"] == "consent_required", asked
+        assert f"writes {victim.root}" in asked["message"]
+    assert notes.read_text() == "mine"
+    forked = await victim.engine.fork(taken["runId"], origin="cli", consent=agreed(victim.data, asked))
+    await victim.ended(forked["runId"])
+    assert notes.read_text() != "mine"
 
 
 async def test_a_key_that_somebody_pasted_into_a_start_is_kept_and_shown_nowhere(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -113,6 +114,24 @@ async def test_EB_010_an_editor_takes_the_edit_and_the_loop_converges(project: E
     assert (state["status"], state["reason"], state["iteration"]) == ("completed", "converged", 2)
     assert text == KIND
     assert project.file.read_text() == THREE
+
+
+async def test_a_loop_from_elsewhere_writes_nothing_here_before_the_owner_agrees(project: EngineProject) -> None:
+    project.models.script |= {"review": [BAD, "good", BAD, "good"], "planner": [BETTER, BETTER]}
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    document = {**json.loads(json.dumps((await engine.export(run_id))["run"])), "runId": "stranger1", "answers": {}}
+    project.file.write_text(THREE)
+    taken = await engine.take_in(document)
+    for user, origin in ((None, "api"), ("eve", "cli"), (None, "cli")):
+        asked = await engine.fork(taken["runId"], user=user, origin=origin)
+        assert asked["code"] == "consent_required", asked
+        assert f"writes {project.file}" in asked["message"]
+    forked = await engine.fork(taken["runId"], origin="cli", consent=agreed(project.data, asked))
+    assert project.file.read_text() == THREE
+    await until(engine, forked["runId"], ended)
+    assert project.file.read_text() == KIND
 
 
 async def test_EB_103_a_skill_that_a_plan_adds_is_told_in_the_next_round(project: EngineProject) -> None:

@@ -202,3 +202,32 @@ async def test_one_account_is_seen_under_the_caps_of_each_run() -> None:
         each.begin()
         each.lost(Cost(0.3))
     assert narrow.left_usd == pytest.approx(0.1)
+
+
+@SPANS
+async def test_trials_of_a_condition_count_for_what_all_runs_may_cost(capped: Project) -> None:
+    """Each costs half a dollar, and may cost 64 cents. They are in no record, and a restart forgets none."""
+    capped.models.script["judge"] = ["NO " + "n" * 47]
+    await _tried(capped)
+    await capped.close()
+    await capped.open()
+    assert (await capped.run("one"))[-1]["reason"] == "completed"
+    assert (await _tried(capped))["code"] == "limit_reached"
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+    assert len(capped.models.requests) == 2
+
+
+@SPANS
+async def test_trials_side_by_side_do_not_pass_it_together(capped: Project) -> None:
+    capped.models.script["judge"] = ["NO " + "n" * 47]
+    capped.models.wait = lambda request: 0.02
+    answers = await asyncio.gather(*(_tried(capped) for _ in range(4)))
+    assert sorted(answer["ok"] for answer in answers) == [False, False, True, True]
+    assert len(capped.models.requests) == 2
+
+
+async def _tried(project: Project) -> dict[str, Any]:
+    assert project.engine is not None
+    path = str(project.root / "polish.yaml")
+    asked = {"root": str(project.root), "path": path, "loop": "polish", "output": "x"}
+    return await project.engine.test_until(asked)

