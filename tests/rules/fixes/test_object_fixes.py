@@ -149,6 +149,13 @@ def test_safe_fixes_of_criteria(before: str, after: str) -> None:
     assert fixed(f"{HEAD}loopCriteria: {before}\n", ASSISTANT) == f"{HEAD}loopCriteria: {after}\n"
 
 
+def test_a_number_of_rounds_that_nobody_reaches_becomes_one() -> None:
+    asked = "name: A\npersona: x\nmaxBudgetUsd: 1\nloopEnabled: true\nloopCriteria: {type: manual}\nmaxIterations: "
+    assert fixed(f"{asked}5\n", ASSISTANT) == f"{asked}1\n"
+    aliased = asked.replace("maxBudgetUsd: 1", "maxBudgetUsd: &five 5") + "*five\n"
+    assert fixed(aliased, ASSISTANT) == aliased, "the value stands elsewhere"
+
+
 def test_a_person_is_asked_once() -> None:
     after = fixed(f"{HEAD}loopCriteria:\n  type: manual\nmodel: opus\n", ASSISTANT)
     assert after == f"{HEAD}loopCriteria:\n  type: manual\nmaxIterations: 1\nmodel: opus\n"

@@ -25,6 +25,7 @@ from loop_ls.rules.fixes.apply import applied
 from loop_ls.testing.fixture import HEAD, MODEL, SEVERITIES, read_fixture
 from tests.rules.checking import document_of, workspace_of
 from tests.rules.variations.variations import shortened, variations
+from tests.rules.variations.whole_files import FILES
 
 FOUND = Path(__file__).with_name("found")
 SETTINGS = {
@@ -49,6 +50,40 @@ def test_what_is_found_in_variations_of_the_examples(rule: Rule) -> None:
     if os.environ.get("LOOP_LS_RECORD"):
         file.write_text(found, "utf-8")
     assert found.splitlines() == file.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_found_in_variations_of_whole_files(name: str) -> None:
+    """By place, rule and fix: what each rule says and how it mends is recorded with its own examples."""
+    file = FOUND / f"{name.replace(' ', '_')}.txt"
+    found = "".join(f"{line}\n" for line in _of_a_file(FILES[name]))
+    if os.environ.get("LOOP_LS_RECORD"):
+        file.write_text(found, "utf-8")
+    assert found.splitlines() == file.read_text("utf-8").splitlines()
+
+
+def _of_a_file(source: str) -> Iterator[str]:
+    fixture = read_fixture(source)
+    workspace, checker = workspace_of(fixture), Checker(PROFILES)
+    document = document_of(workspace, fixture.main.path)
+    known = _places(checker, workspace, document)
+    yield from sorted(known)
+    for words, values in SETTINGS.items():
+        changed = Workspace.of(workspace.roots, workspace.documents.values(), settings_of(values)[0])
+        yield from _changed(words, known, _places(checker, changed, document))
+    for what, varied in variations(document, _head(source, fixture.main.text)):
+        yield from _changed(what, known, _places(checker, workspace.with_document(varied), varied))
+
+
+def _places(checker: Checker, workspace: Workspace, document: Document) -> Counter[str]:
+    found = checker.findings(workspace, document)
+    return Counter("; ".join((_place(one, document), *(fix.title for fix in one.fixes))) for one in found)
+
+
+def _changed(title: str, known: Counter[str], found: Counter[str]) -> Iterator[str]:
+    changes = [f"  {sign} {line}" for sign, lines in (("-", known - found), ("+", found - known)) for line in lines]
+    if changes:
+        yield from (f"{title}:", *changes)
 
 
 def _of_an_example(rule: Rule, name: str) -> Iterator[str]:
