@@ -187,3 +187,21 @@ def test_WF002_a_key_that_is_nearly_right_becomes_the_right_one(key: str) -> Non
     assert fixed(source, "WF002", "Write `$schema` for this key").startswith("$schema: workflow/v2.0\nname: flow\n")
     other = source.replace("workflow/v2.0", "config/v1")
     assert fixed(other, "WF002", "Add `$schema: workflow/v2.0`").startswith(f"$schema: workflow/v2.0\n{key}: config")
+
+
+@pytest.mark.parametrize(
+    ("key", "title"),
+    [
+        ("max_iteration: 3", "Change to `max_iterations`"),
+        ("until_: x", "Change to `until`"),
+        ("pass_env: {a: b}", None),
+        ("workflw: other", None),
+        ("colour: red", None),
+    ],
+)
+def test_an_unknown_key_becomes_another_one_only_where_its_value_fits_and_there_is_none(
+    key: str, title: str | None
+) -> None:
+    fixture = read_fixture(f"loops:\n  - {{name: l, workflow: draft, {key}}}\n")
+    [unknown] = [one for one in findings_of(fixture)["flow.yaml"] if one.rule == "WF006"]
+    assert [fix.title for fix in unknown.fixes] == ([title] if title else [])

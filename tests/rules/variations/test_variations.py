@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from loop_ls.rules.engine.rule_selection import PROFILES
 from loop_ls.rules.fixes.apply import applied
 from loop_ls.testing.fixture import HEAD, MODEL, SEVERITIES, read_fixture
 from tests.rules.checking import document_of, workspace_of
-from tests.rules.variations.variations import shortened, variations
+from tests.rules.variations.variations import shortened, slips, variations
 from tests.rules.variations.whole_files import FILES
 
 FOUND = Path(__file__).with_name("found")
@@ -71,7 +72,8 @@ def _of_a_file(source: str) -> Iterator[str]:
     for words, values in SETTINGS.items():
         changed = Workspace.of(workspace.roots, workspace.documents.values(), settings_of(values)[0])
         yield from _changed(words, known, _places(checker, changed, document))
-    for what, varied in variations(document, _head(source, fixture.main.text)):
+    head = _head(source, fixture.main.text)
+    for what, varied in chain(variations(document, head), slips(document, head)):
         yield from _changed(what, known, _places(checker, workspace.with_document(varied), varied))
 
 

@@ -55,6 +55,20 @@ def variations(document: Document, head: int) -> Iterator[Variation]:
                 yield _varied(document, _whole(document, document.absolute(piece, entry.key.span), span), "")
 
 
+def slips(document: Document, head: int) -> Iterator[Variation]:
+    """Every key behind the first `head` lines with its second and third letter the other way round."""
+    for piece in document.tree.pieces:
+        for _, entry in _values(piece.node):
+            if entry is None:
+                continue
+            span = document.absolute(piece, entry.key.span)
+            written = document.text.slice(span)
+            first = 2 if written.startswith('"') else 1
+            slip = written[:first] + written[first : first + 2][::-1] + written[first + 2 :]
+            if span.start.line >= head and slip != written:
+                yield _varied(document, span, slip)
+
+
 def _varied(document: Document, span: Span, text: str) -> Variation:
     line, column = span.start
     written = document.text.slice(span)
