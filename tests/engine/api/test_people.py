@@ -29,7 +29,7 @@ async def start(project: EngineProject, who: dict[str, str], **more: Any) -> htt
     return await project.http.post("/api/v1/loops", json=body, headers=who)
 
 
-def test_a_token_is_kept_by_its_hash_and_only_for_the_owner_of_the_folder(tmp_path: Path) -> None:
+def test_AB_155_a_token_is_kept_by_its_hash_and_only_for_the_owner_of_the_folder(tmp_path: Path) -> None:
     made, text = Tokens(tmp_path).create("ada", "editor")
     kept = (tmp_path / "tokens.json").read_text("utf-8")
     assert text not in kept
@@ -37,7 +37,7 @@ def test_a_token_is_kept_by_its_hash_and_only_for_the_owner_of_the_folder(tmp_pa
     assert (tmp_path / "tokens.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_who_has_a_token_and_who_has_none(tmp_path: Path) -> None:
+def test_AB_126_who_has_a_token_and_who_has_none(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     assert tokens.who("anything") is None
     _, ada = tokens.create("ada", "viewer")
@@ -53,7 +53,7 @@ def test_who_has_a_token_and_who_has_none(tmp_path: Path) -> None:
     assert tokens.who(bob) is not None
 
 
-def test_another_process_sees_what_was_changed(tmp_path: Path) -> None:
+def test_AB_155_another_process_sees_what_was_changed(tmp_path: Path) -> None:
     reader, writer = Tokens(tmp_path), Tokens(tmp_path)
     assert reader.all() == ()
     made, text = writer.create("ada", "editor")
@@ -63,12 +63,12 @@ def test_another_process_sees_what_was_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("user", ["", "owner", "a b", "../ada", "-x", "é", "a" * 65])
-def test_names_that_are_none(tmp_path: Path, user: str) -> None:
+def test_AB_155_names_that_are_none(tmp_path: Path, user: str) -> None:
     with pytest.raises(TokenRefused, match="no name of a user"):
         Tokens(tmp_path).create(user, "editor")
 
 
-def test_a_role_that_is_none(tmp_path: Path) -> None:
+def test_AB_155_a_role_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(TokenRefused, match="viewer, editor, admin"):
         Tokens(tmp_path).create("ada", "root")
     with pytest.raises(TokenRefused, match="no token and no user `eve`"):
@@ -76,13 +76,13 @@ def test_a_role_that_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "{}", "null", '[{"id": "x"}]', '[{"role": "admin", "hash": ""}]'])
-def test_a_damaged_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
+def test_AB_155_a_damaged_file_lets_nobody_in(tmp_path: Path, text: str) -> None:
     (tmp_path / "tokens.json").write_text(text, "utf-8")
     assert Tokens(tmp_path).who("") is None
     assert Tokens(tmp_path).who("x") is None
 
 
-async def test_a_viewer_reads_and_changes_nothing(project: EngineProject) -> None:
+async def test_AB_126_a_viewer_reads_and_changes_nothing(project: EngineProject) -> None:
     project.program.hold.clear()
     run_id = await project.run(3)
     who = token_of(project, "ada", "viewer")
@@ -100,7 +100,7 @@ async def test_a_viewer_reads_and_changes_nothing(project: EngineProject) -> Non
     assert not project.left.is_set()
 
 
-async def test_only_the_owner_starts_in_another_folder_or_with_other_texts(
+async def test_AB_155_only_the_owner_starts_in_another_folder_or_with_other_texts(
     project: EngineProject, tmp_path: Path
 ) -> None:
     eve = token_of(project, "eve", "editor")
@@ -116,7 +116,7 @@ async def test_only_the_owner_starts_in_another_folder_or_with_other_texts(
     assert (await start(project, eve)).status_code == 201
 
 
-async def test_an_editor_controls_what_is_theirs_and_nothing_else(project: EngineProject) -> None:
+async def test_AB_155_an_editor_controls_what_is_theirs_and_nothing_else(project: EngineProject) -> None:
     project.program.hold.clear()
     ada, bob = token_of(project, "ada", "editor"), token_of(project, "bob", "editor")
     mine = (await start(project, ada)).json()
@@ -133,7 +133,7 @@ async def test_an_editor_controls_what_is_theirs_and_nothing_else(project: Engin
     assert (await project.http.delete(f"/api/v1/loops/{mine['runId']}", headers=ada)).status_code == 200
 
 
-async def test_all_means_all_of_ones_own_and_for_an_admin_all(project: EngineProject) -> None:
+async def test_AB_148_all_means_all_of_ones_own_and_for_an_admin_all(project: EngineProject) -> None:
     project.program.hold.clear()
     ada, bob, root = (
         token_of(project, name, role) for name, role in (("a", "editor"), ("b", "editor"), ("r", "admin"))
@@ -146,7 +146,7 @@ async def test_all_means_all_of_ones_own_and_for_an_admin_all(project: EnginePro
     assert {row["runId"] for row in stopped["runs"]} == {hers, his, owned}
 
 
-async def test_an_admin_controls_every_run_and_ends_the_engine(project: EngineProject) -> None:
+async def test_AB_148_an_admin_controls_every_run_and_ends_the_engine(project: EngineProject) -> None:
     project.program.hold.clear()
     run_id, root = await project.run(3), token_of(project, "root", "admin")
     assert (await project.http.post(f"/api/v1/loops/{run_id}/stop", headers=root)).json()["status"] == "cancelled"
@@ -158,13 +158,13 @@ async def test_an_admin_controls_every_run_and_ends_the_engine(project: EnginePr
     assert project.left.is_set()
 
 
-async def test_nobody_starts_a_run_in_the_name_of_another(project: EngineProject) -> None:
+async def test_AB_155_nobody_starts_a_run_in_the_name_of_another(project: EngineProject) -> None:
     made = await start(project, token_of(project, "ada", "editor"), user="root")
     assert made.json()["loop"]["user"] == "ada"
     assert (await start(project, bearer(TOKEN), user="ada")).json()["loop"]["user"] == "owner"
 
 
-async def test_a_token_that_was_taken_away_is_nobodys(project: EngineProject) -> None:
+async def test_AB_155_a_token_that_was_taken_away_is_nobodys(project: EngineProject) -> None:
     who = token_of(project, "ada", "admin")
     assert (await project.http.get("/api/v1/loops", headers=who)).status_code == 200
     Tokens(project.folder.path).revoke("ada")
@@ -172,7 +172,9 @@ async def test_a_token_that_was_taken_away_is_nobodys(project: EngineProject) ->
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
 
 
-async def test_a_listener_whose_token_was_taken_away_hears_no_more(project: EngineProject, monkeypatch: Any) -> None:
+async def test_AB_155_a_listener_whose_token_was_taken_away_hears_no_more(
+    project: EngineProject, monkeypatch: Any
+) -> None:
     import asyncio
 
     monkeypatch.setattr("loop_ls.engine.api.stream.HEARTBEAT_SECONDS", 0.05)
@@ -200,7 +202,7 @@ async def test_whose_a_run_is_outlives_the_engine(tmp_path: Path) -> None:
 COPIES = {"forkLoop", "replayLoop"}
 
 
-async def test_every_route_that_changes_something_refuses_viewers_and_strangers(project: EngineProject) -> None:
+async def test_AB_126_every_route_that_changes_something_refuses_viewers_and_strangers(project: EngineProject) -> None:
     """Made from the table, so that a new route cannot forget it."""
     project.program.hold.clear()
     run_id = await project.run(3)

@@ -160,7 +160,7 @@ async def is_waiting(run: RecordedRun, kind: str) -> None:
 # -- calls ------------------------------------------------------------------------------------------
 
 
-async def test_a_call_is_paid_once_and_its_facts_are_written_once(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_a_call_is_paid_once_and_its_facts_are_written_once(run: RecordedRun, paid: Paid) -> None:
     for _ in range(2):
         answer = await run.recorder.call(
             "k", paid("a"), lambda said: [("step_completed", {"output": said})], [("step_started", {})]
@@ -172,7 +172,7 @@ async def test_a_call_is_paid_once_and_its_facts_are_written_once(run: RecordedR
     assert await run.facts() == [("step_started", {}), ("step_completed", {"output": "a"})]
 
 
-async def test_live_code_sees_the_answer_as_a_replay_will(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_live_code_sees_the_answer_as_a_replay_will(run: RecordedRun, paid: Paid) -> None:
     live = await run.recorder.call("k", paid({1: ("a", "b\ud800"), "n": float("nan"), "zero": "\0"}))
     await run.crash()
     assert live == await run.recorder.call("k", paid())
@@ -180,7 +180,7 @@ async def test_live_code_sees_the_answer_as_a_replay_will(run: RecordedRun, paid
     assert live["zero"] == "\ufffd"
 
 
-async def test_facts_are_plain_too(run: RecordedRun) -> None:
+async def test_WB_162_facts_are_plain_too(run: RecordedRun) -> None:
     await run.recorder.record("k", [("warning", {"message": "b\ud800"})], {"x": "\ud800"})
     assert run.recorder.recall("k") == {"x": "\ufffd"}
     await run.crash()
@@ -194,7 +194,7 @@ async def test_facts_are_plain_too(run: RecordedRun) -> None:
         Failure("no_result", "nothing", "x", "error", "p"),
     ],
 )
-async def test_a_failed_call_fails_again_in_a_replay_without_being_paid(
+async def test_WB_162_a_failed_call_fails_again_in_a_replay_without_being_paid(
     run: RecordedRun, paid: Paid, failure: ModelFailure | Failure
 ) -> None:
     with pytest.raises(type(failure)):
@@ -206,7 +206,7 @@ async def test_a_failed_call_fails_again_in_a_replay_without_being_paid(
     assert paid.times == 1
 
 
-async def test_a_paid_answer_is_kept_even_if_its_facts_cannot_be_made(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_a_paid_answer_is_kept_even_if_its_facts_cannot_be_made(run: RecordedRun, paid: Paid) -> None:
     with pytest.raises(ZeroDivisionError):
         await run.recorder.call("k", paid(), lambda said: [("x", {"n": 1 // 0})])
     await run.crash()
@@ -214,7 +214,7 @@ async def test_a_paid_answer_is_kept_even_if_its_facts_cannot_be_made(run: Recor
     assert paid.times == 1
 
 
-async def test_a_call_in_flight_at_a_crash_is_done_again_and_begins_once(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_a_call_in_flight_at_a_crash_is_done_again_and_begins_once(run: RecordedRun, paid: Paid) -> None:
     run.control.leaving = True
     task = asyncio.create_task(run.recorder.call("k", endless, before=[("step_started", {})]))
     await until(lambda: run.control.calls)
@@ -225,7 +225,7 @@ async def test_a_call_in_flight_at_a_crash_is_done_again_and_begins_once(run: Re
     assert await kinds(run) == ["step_started"]
 
 
-async def test_a_call_that_a_time_limit_ended_is_not_done_again(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_a_call_that_a_time_limit_ended_is_not_done_again(run: RecordedRun, paid: Paid) -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await run.recorder.call("k", endless)
@@ -236,7 +236,7 @@ async def test_a_call_that_a_time_limit_ended_is_not_done_again(run: RecordedRun
     assert paid.times == 0
 
 
-async def test_parallel_branches_get_their_own_answers_back_in_any_order(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_162_parallel_branches_get_their_own_answers_back_in_any_order(run: RecordedRun, paid: Paid) -> None:
     async def branch(name: str, delay: float) -> str:
         async def work() -> str:
             await paid()()
@@ -252,7 +252,7 @@ async def test_parallel_branches_get_their_own_answers_back_in_any_order(run: Re
     assert paid.times == 6
 
 
-async def test_records_are_there_once_and_can_be_recalled_at_once_and_later(run: RecordedRun) -> None:
+async def test_WB_162_records_are_there_once_and_can_be_recalled_at_once_and_later(run: RecordedRun) -> None:
     await run.recorder.record("k", [("x", {})], answer={"n": 1})
     await run.recorder.record("k", [("x", {})], answer={"n": 2})
     assert run.recorder.recall("k") == {"n": 1}
@@ -266,7 +266,7 @@ async def test_records_are_there_once_and_can_be_recalled_at_once_and_later(run:
 # -- a stop -----------------------------------------------------------------------------------------
 
 
-async def test_a_stop_ends_the_call_in_flight_and_nothing_new_begins(run: RecordedRun, paid: Paid) -> None:
+async def test_UP_57_a_stop_ends_the_call_in_flight_and_nothing_new_begins(run: RecordedRun, paid: Paid) -> None:
     task = asyncio.create_task(run.recorder.call("k", endless))
     await until(lambda: run.control.calls)
     run.control.stop()
@@ -277,7 +277,7 @@ async def test_a_stop_ends_the_call_in_flight_and_nothing_new_begins(run: Record
     assert paid.times == 0
 
 
-async def test_a_stop_ends_a_wait(run: RecordedRun) -> None:
+async def test_UP_57_a_stop_ends_a_wait(run: RecordedRun) -> None:
     task = asyncio.create_task(run.recorder.sleep("k", 3600))
     await until(lambda: run.recorder.recall("k"))
     await asyncio.sleep(0.01)
@@ -286,7 +286,7 @@ async def test_a_stop_ends_a_wait(run: RecordedRun) -> None:
     await ends_stopped(task)
 
 
-async def test_a_stop_ends_the_waiting_for_a_person(run: RecordedRun) -> None:
+async def test_UP_57_a_stop_ends_the_waiting_for_a_person(run: RecordedRun) -> None:
     task = approving(run)
     await is_waiting(run, "manual_approval_required")
     assert not task.done()
@@ -295,7 +295,7 @@ async def test_a_stop_ends_the_waiting_for_a_person(run: RecordedRun) -> None:
 
 
 @pytest.mark.parametrize("seconds", [None, 3600.0])
-async def test_a_stop_ends_the_waiting_for_an_editor(run: RecordedRun, seconds: float | None) -> None:
+async def test_UP_57_a_stop_ends_the_waiting_for_an_editor(run: RecordedRun, seconds: float | None) -> None:
     task = asking(run, seconds)
     await is_waiting(run, "asked")
     assert not task.done()
@@ -303,7 +303,7 @@ async def test_a_stop_ends_the_waiting_for_an_editor(run: RecordedRun, seconds: 
     await ends_stopped(task)
 
 
-async def test_a_stop_wakes_what_is_paused(run: RecordedRun) -> None:
+async def test_UP_57_a_stop_wakes_what_is_paused(run: RecordedRun) -> None:
     run.control.pause()
     task = asyncio.create_task(run.recorder.gate())
     await asyncio.sleep(0.01)
@@ -312,7 +312,7 @@ async def test_a_stop_wakes_what_is_paused(run: RecordedRun) -> None:
     await ends_stopped(task)
 
 
-async def test_a_second_stop_does_not_disturb_the_call_that_cleans_up(run: RecordedRun) -> None:
+async def test_UP_57_a_second_stop_does_not_disturb_the_call_that_cleans_up(run: RecordedRun) -> None:
     cleaned = asyncio.Event()
 
     async def work() -> None:
@@ -331,7 +331,7 @@ async def test_a_second_stop_does_not_disturb_the_call_that_cleans_up(run: Recor
     assert cleaned.is_set()
 
 
-async def test_what_an_answer_cost_is_kept_though_it_came_after_the_stop(run: RecordedRun) -> None:
+async def test_UP_57_what_an_answer_cost_is_kept_though_it_came_after_the_stop(run: RecordedRun) -> None:
     async def stubborn() -> str:
         try:
             await endless()
@@ -350,7 +350,7 @@ async def test_what_an_answer_cost_is_kept_though_it_came_after_the_stop(run: Re
     assert await run.facts() == [("call", {"usd": 1, "discarded": True})]
 
 
-async def test_a_stopped_run_is_asked_nothing(run: RecordedRun) -> None:
+async def test_UP_57_a_stopped_run_is_asked_nothing(run: RecordedRun) -> None:
     run.control.stop()
     for task in (approving(run), asking(run)):
         await ends_stopped(task)
@@ -360,7 +360,7 @@ async def test_a_stopped_run_is_asked_nothing(run: RecordedRun) -> None:
 # -- a pause ----------------------------------------------------------------------------------------
 
 
-async def test_a_pause_lets_the_call_finish_and_holds_the_next(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_166_a_pause_lets_the_call_finish_and_holds_the_next(run: RecordedRun, paid: Paid) -> None:
     go = asyncio.Event()
 
     async def work() -> str:
@@ -379,7 +379,7 @@ async def test_a_pause_lets_the_call_finish_and_holds_the_next(run: RecordedRun,
     assert await second == "answer"
 
 
-async def test_a_pause_waits_for_the_end_of_what_belongs_together(run: RecordedRun, paid: Paid) -> None:
+async def test_WB_166_a_pause_waits_for_the_end_of_what_belongs_together(run: RecordedRun, paid: Paid) -> None:
     with run.recorder.undivided():
         run.control.pause()
         assert await run.recorder.call("a", paid()) == "answer"
@@ -391,7 +391,7 @@ async def test_a_pause_waits_for_the_end_of_what_belongs_together(run: RecordedR
     await task
 
 
-async def test_a_stop_does_not_wait_for_what_belongs_together(run: RecordedRun, paid: Paid) -> None:
+async def test_UP_57_a_stop_does_not_wait_for_what_belongs_together(run: RecordedRun, paid: Paid) -> None:
     with run.recorder.undivided():
         run.control.stop()
         with pytest.raises(Stopped):
@@ -399,7 +399,7 @@ async def test_a_stop_does_not_wait_for_what_belongs_together(run: RecordedRun, 
     assert paid.times == 0
 
 
-async def test_no_question_is_asked_during_a_pause(run: RecordedRun) -> None:
+async def test_WB_166_no_question_is_asked_during_a_pause(run: RecordedRun) -> None:
     run.control.pause()
     tasks = [approving(run), asking(run)]
     await asyncio.sleep(0.02)
@@ -412,7 +412,7 @@ async def test_no_question_is_asked_during_a_pause(run: RecordedRun) -> None:
         await ends_stopped(task)
 
 
-async def test_the_time_of_a_pause_is_not_time_of_the_run(run: RecordedRun) -> None:
+async def test_WB_166_the_time_of_a_pause_is_not_time_of_the_run(run: RecordedRun) -> None:
     run.control.pause()
     before = run.recorder.active()
     await asyncio.sleep(0.01)
@@ -422,7 +422,7 @@ async def test_the_time_of_a_pause_is_not_time_of_the_run(run: RecordedRun) -> N
     assert run.recorder.active() > before
 
 
-async def test_a_hold_is_once_and_the_next_gate_waits_for_a_person(run: RecordedRun) -> None:
+async def test_WB_166_a_hold_is_once_and_the_next_gate_waits_for_a_person(run: RecordedRun) -> None:
     await run.recorder.hold("k", "stalled")
     task = asyncio.create_task(run.recorder.gate())
     await asyncio.sleep(0.01)
@@ -437,7 +437,7 @@ async def test_a_hold_is_once_and_the_next_gate_waits_for_a_person(run: Recorded
 # -- people and editors --------------------------------------------------------------------------------
 
 
-async def test_a_person_is_asked_once_and_the_answer_stays(run: RecordedRun) -> None:
+async def test_UP_68_a_person_is_asked_once_and_the_answer_stays(run: RecordedRun) -> None:
     task = approving(run)
     await is_waiting(run, "manual_approval_required")
     await run.decide(YES)
@@ -447,7 +447,7 @@ async def test_a_person_is_asked_once_and_the_answer_stays(run: RecordedRun) -> 
     assert await kinds(run) == ["manual_approval_required", "approval_resolved"]
 
 
-async def test_after_a_crash_the_same_question_is_open(run: RecordedRun) -> None:
+async def test_UP_68_after_a_crash_the_same_question_is_open(run: RecordedRun) -> None:
     task = approving(run)
     await is_waiting(run, "manual_approval_required")
     run.control.leaving = True
@@ -462,7 +462,7 @@ async def test_after_a_crash_the_same_question_is_open(run: RecordedRun) -> None
     assert await kinds(run) == ["manual_approval_required", "approval_resolved"]
 
 
-async def test_an_editor_is_asked_once_and_its_answer_stays(run: RecordedRun) -> None:
+async def test_EB_064_an_editor_is_asked_once_and_its_answer_stays(run: RecordedRun) -> None:
     task = asking(run, 3600)
     await is_waiting(run, "asked")
     await run.tell("q", {"outcome": "applied"})
@@ -472,7 +472,7 @@ async def test_an_editor_is_asked_once_and_its_answer_stays(run: RecordedRun) ->
     assert await kinds(run) == ["asked"]
 
 
-async def test_an_answer_that_comes_too_late_changes_nothing(run: RecordedRun) -> None:
+async def test_EB_064_an_answer_that_comes_too_late_changes_nothing(run: RecordedRun) -> None:
     assert await asking(run, 0.01) == "late"
     await run.tell("q", "in time")
     assert await asking(run) == "late"
@@ -483,7 +483,7 @@ async def test_an_answer_that_comes_too_late_changes_nothing(run: RecordedRun) -
 # -- time -------------------------------------------------------------------------------------------
 
 
-async def test_the_clock_is_read_once(run: RecordedRun) -> None:
+async def test_WB_162_the_clock_is_read_once(run: RecordedRun) -> None:
     run.at(1000.0)
     assert await run.recorder.now("k") == 1000.0
     run.at(2000.0)
@@ -493,7 +493,9 @@ async def test_the_clock_is_read_once(run: RecordedRun) -> None:
 
 
 @pytest.mark.parametrize(("gone", "over"), [(3601.0, True), (3500.0, False)])
-async def test_after_a_restart_only_the_rest_of_a_wait_is_waited(run: RecordedRun, gone: float, over: bool) -> None:
+async def test_WB_162_after_a_restart_only_the_rest_of_a_wait_is_waited(
+    run: RecordedRun, gone: float, over: bool
+) -> None:
     run.at(1000.0)
     task = asyncio.create_task(run.recorder.sleep("k", 3600))
     await until(lambda: run.recorder.recall("k"))
@@ -507,7 +509,7 @@ async def test_after_a_restart_only_the_rest_of_a_wait_is_waited(run: RecordedRu
     task.cancel()
 
 
-async def test_a_clock_that_was_set_back_does_not_make_a_wait_longer(run: RecordedRun) -> None:
+async def test_WB_162_a_clock_that_was_set_back_does_not_make_a_wait_longer(run: RecordedRun) -> None:
     run.at(1_000_000.0)
     await run.recorder.now("k")
     run.at(0.0)
