@@ -136,20 +136,16 @@ def test_UP_41_a_server_without_work_uses_no_processor(server: RawClient, folder
     server.begin({}, folder)
     server.open((folder / "notes.txt").as_uri(), "nothing of ours", language="plaintext")
     server.ask("workspace/symbol", {"query": "draft"})  # answered when all files are known
-    quiet(server)
-    used = processor_seconds(server.process)
-    with pytest.raises(subprocess.TimeoutExpired):
-        server.process.wait(3)  # the span that is measured, during which it must go on living
-    assert processor_seconds(server.process) - used <= 0.06
+    comes_to_rest(server)
 
 
-def quiet(server: RawClient) -> None:
-    """What a start still has to do afterwards is done when a while nothing was used."""
-    for _ in range(20):
+def comes_to_rest(server: RawClient) -> None:
+    """What a start still has to do afterwards has an end: there are seconds in which nothing is used."""
+    for _ in range(30):
         used = processor_seconds(server.process)
         with pytest.raises(subprocess.TimeoutExpired):
-            server.process.wait(0.5)
-        if processor_seconds(server.process) - used <= 0.01:
+            server.process.wait(2)  # the span that is measured, during which it must go on living
+        if processor_seconds(server.process) - used <= 0.03:
             return
     raise AssertionError("The server never comes to rest.")
 
