@@ -43,15 +43,26 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if collection_path.name == "conftest.py" or is_quick(collection_path) else True
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(_TESTS) and is_quick(item.path):
             item.add_marker(pytest.mark.quick)
-    items.sort(key=lambda item: item.path.name not in _LONG)  # else one of them would go on alone at the end
+    if not config.getoption("markexpr"):
+        _leave_out_long(config, items)
+    items.sort(key=lambda item: item.path.name not in _LARGE)  # else one of them would go on alone at the end
 
 
-#: Files with few tests that take long.
-_LONG = frozenset(
+def _leave_out_long(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Unless their file is named on the command line."""
+    named = {Path(config.invocation_params.dir, arg.partition("::")[0]).resolve() for arg in config.args}
+    left_out = [item for item in items if item.get_closest_marker("long") and item.path not in named]
+    if left_out:
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.hook.pytest_deselected(items=left_out)
+
+
+#: Files with few tests that take their time.
+_LARGE = frozenset(
     {
         *("test_soak.py", "test_targets.py", "test_rows.py", "test_adversarial_planner.py", "test_fleet.py"),
         *("test_namespaces.py", "test_trouble.py", "test_sharing.py", "test_edits_equal_fresh.py", "test_anywhere.py"),

@@ -17,6 +17,8 @@ CLIENT = ROOT / "vscode-client" / "test"
 PAGE = ROOT / "docs" / "dev" / "behaviours.md"
 
 _TEST = re.compile(r"^\s*(?:async )?def test_([A-Z]+)_?(\d+)_", re.MULTILINE)
+#: Marks a whole file, or tests and cases in it.
+_LONG = re.compile(r"pytest\.mark\.long\b")
 _IN_CLIENT = re.compile(r"^\s*test(?:\.\w+(?:\([^)]*\))?)?\(\s*[\"'`]test_([A-Z]+)_?(\d+)_", re.MULTILINE)
 _SERIES = re.compile(r"^## ([A-Z]+): ", re.MULTILINE)
 _LINE = re.compile(r"^\* \*\*([A-Z]+)_?(\d+)\*\* (.+)$", re.MULTILINE)
@@ -45,6 +47,12 @@ SERIES = _SERIES.findall(PAGE.read_text("utf-8"))
 
 def test_the_page_has_every_series() -> None:
     assert sorted(SERIES) == ["AB", "C", "D", "EB", "RB", "UP", "WB"]
+
+
+def test_what_the_usual_run_leaves_out_shows_no_number() -> None:
+    left_out = [path for path in TESTS.rglob("test_*.py") if _LONG.search(path.read_text("utf-8"))]
+    assert left_out
+    assert [path.name for path in left_out if _TEST.search(path.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize("prefix", SERIES)

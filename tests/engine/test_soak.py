@@ -8,6 +8,8 @@ import pytest
 
 from tests.soak.soak import Soak, wrong
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.timeout(400)
 async def test_twenty_seconds_of_soaking_leave_nothing_stuck_nobody_behind_and_every_fold_right(tmp_path: Path) -> None:

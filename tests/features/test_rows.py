@@ -9,7 +9,7 @@ from tests.features.switched_off import MODULES, tried
 from tests.features.targets import TARGETS
 
 #: All rows are tried in one process, before the first test here.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Every feature at random places of texts that are being typed: answers, and never fails.
 
-An ordinary run asks some ten thousand times; `LOOP_LS_CALLS=1000000` asks as often as one has time for,
+An ordinary run asks some thousand times; `LOOP_LS_CALLS=1000000` asks as often as one has time for,
 `LOOP_LS_SEED` tries other places, `LOOP_LS_FILES` other files. A failure says all it takes to see it again.
 """
 
@@ -18,7 +18,7 @@ from tests.properties.hands import place, typed
 from tests.properties.proofs import PROOFS
 from tests.properties.samples import Sample, by_format
 
-CALLS = int(os.environ.get("LOOP_LS_CALLS", "12000"))
+CALLS = int(os.environ.get("LOOP_LS_CALLS", "4000"))
 SEED = int(os.environ.get("LOOP_LS_SEED", "1"))
 #: Of all calls; workflows have most of the features.
 _SHARES = {"workflow": 0.55, "assistant": 0.15, "role_loop": 0.15, "settings": 0.15}

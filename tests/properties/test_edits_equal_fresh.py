@@ -28,7 +28,7 @@ from tests.properties.long_texts import CALLEE, ENCODINGS, EOLS, FORMATS, Buffer
 from tests.syntax.flat import flat_tree
 
 ROOT = "/w"
-EXAMPLES = int(os.environ.get("LOOP_LS_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("LOOP_LS_EXAMPLES", "1"))
 
 
 def _uri(path: str) -> str:

@@ -18,6 +18,9 @@ from tests.server.support.engine import ANSWERS, SLOW, stop_engine
 from tests.server.support.flows import DRAFT, INTERPOLATED, LOOP, NAME_LINE, UNTIL_LINE
 from tests.server.support.session import EDITORS, Session
 
+pytestmark = pytest.mark.long
+
+
 Json = dict[str, Any]
 
 

@@ -11,6 +11,9 @@ from loop_ls.testing.postgres import PostgresServer
 from tests.soak.fleet import Fleet
 from tests.soak.model import ModelServer
 
+pytestmark = pytest.mark.long
+
+
 LOOPS, ITERATIONS, AT_ONCE = 40, 6, 8
 
 

@@ -14,6 +14,9 @@ from tests.soak.fleet import Fleet
 from tests.soak.model import ModelServer
 from tests.soak.namespace import Namespace, NoNamespace
 
+pytestmark = pytest.mark.long
+
+
 LOOPS, ITERATIONS = 12, 6
 
 

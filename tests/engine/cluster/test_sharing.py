@@ -16,6 +16,9 @@ from loop_ls.testing.postgres import PostgresServer
 from loop_ls.testing.proxy import Proxy
 from tests.engine.cluster.cells import LEASE, EngineProcess, ForkServer, Workload, check
 
+pytestmark = pytest.mark.long
+
+
 Open = Callable[..., Awaitable[EngineProcess]]
 
 

@@ -15,6 +15,9 @@ from loop_ls.testing.postgres import PostgresServer, StandbyServer
 from loop_ls.testing.proxy import Proxy
 from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload, check
 
+pytestmark = pytest.mark.long
+
+
 Open = Callable[..., Awaitable[EngineProcess]]
 
 

@@ -135,7 +135,7 @@ def test_the_table_below_has_every_kind(whole: dict[str, Counter[Any]]) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(("scenario", "kind"), CASES, ids=[kind for _, kind in CASES])
-@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
+@pytest.mark.parametrize("backend", ["sqlite", pytest.param("postgres", marks=pytest.mark.long)])
 def test_a_kill_loses_doubles_and_repeats_nothing(
     fork_server: ForkServer,
     whole: dict[str, Counter[Any]],

@@ -111,16 +111,19 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("source", MORE.values(), ids=MORE)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_no_fix_of_a_slip_brings_a_new_finding(source: str, name: str) -> None:
-    for profiles in ((), ("compat", "pedantic")):
-        assert news(source, SETTINGS[name], profiles) == []
+def test_no_fix_of_a_slip_brings_a_new_finding(name: str) -> None:
+    for slip, source in MORE.items():
+        for profiles in ((), ("compat", "pedantic")):
+            assert news(source, SETTINGS[name], profiles) == [], slip
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("code", sorted(RULES.keys() - REVEALING))
-def test_no_fix_of_a_bad_example_brings_a_new_finding(code: str, name: str) -> None:
-    rule = RULES[code]
-    for profiles in {(), ("compat", "pedantic")} if rule.profile is None else {("compat", "pedantic")}:
-        assert news(rule.page.bad, SETTINGS[name], profiles) == []
+@pytest.mark.parametrize("series", sorted({code[:3] for code in RULES}))
+def test_no_fix_of_a_bad_example_brings_a_new_finding(series: str, name: str) -> None:
+    for code in sorted(RULES.keys() - REVEALING):
+        if not code.startswith(series):
+            continue
+        rule = RULES[code]
+        for profiles in {(), ("compat", "pedantic")} if rule.profile is None else {("compat", "pedantic")}:
+            assert news(rule.page.bad, SETTINGS[name], profiles) == [], code
