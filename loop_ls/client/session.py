@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         LoopList,
         Metrics,
         NewRun,
+        Noted,
         PromptList,
         Refusal,
         RunList,
@@ -123,6 +124,10 @@ class EngineClient:
         """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise`."""
         body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
         return await self.call("approve", run_id, body=body)
+
+    async def note(self, run_id: str, text: str) -> Noted | Refusal:
+        """Say something to a run: it is in its next prompt, once -> `{ok, runId, notes}`."""
+        return await self.call("note", run_id, body={"text": text})
 
     async def status(self, run_id: str) -> StateAnswer | Refusal:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""

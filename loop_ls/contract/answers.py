@@ -484,6 +484,13 @@ class Approved(Done):
     resolved: Resolved | list[Resolved] | bool
 
 
+class Noted(Done):
+    """`notes`: how many wait for the next prompt, this one included."""
+
+    runId: str
+    notes: FromOne
+
+
 class EngineState(TypedDict):
     """What an engine says about itself. `inFlight`: calls; `damaged`: runs whose record is."""
 

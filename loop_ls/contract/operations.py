@@ -377,6 +377,19 @@ _ACTING = (
         refusals=(409, 503),
         cli=("runs approve", "runs reject"),
     ),
+    Operation(
+        "note",
+        "POST",
+        f"{LOOP}/note",
+        "noteLoop",
+        "Say something to a loop that goes on: it is in the next prompt, once.",
+        "Noted",
+        role="editor",
+        request="Note",
+        body_required=True,
+        refusals=(409, 503),
+        cli=("runs note",),
+    ),
 )
 
 _AUTHORING = (
@@ -492,6 +505,7 @@ COMMANDS: dict[str, Command] = {
         Command("loopLs.pause", "OfRun", "pause", told=True),
         Command("loopLs.resume", "OfRun", "resume", told=True),
         Command("loopLs.approve", "ApproveCommand", "approve", told=True),
+        Command("loopLs.note", "NoteCommand", "note", told=True),
         Command("loopLs.runs", "RunsCommand", "runs"),
         Command("loopLs.status", "StatusCommand", "status"),
         Command("loopLs.events", "EventsCommand", "events"),

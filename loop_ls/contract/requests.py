@@ -116,6 +116,10 @@ class Approve(Request):
     feedback: str | None = None
 
 
+class Note(Request):
+    text: str
+
+
 class Fork(Request):
     iteration: FromOne | None = None
     loop: str | None = None
@@ -415,6 +419,10 @@ class ApproveCommand(OfRun):
     approved: bool | None = None
     decision: str | None = None
     feedback: str | None = None
+
+
+class NoteCommand(OfRun):
+    text: str
 
 
 class ForkCommand(OfRun):

@@ -171,6 +171,8 @@ class RunStateView(Shortened):
     pendingApproval: NotRequired[PendingApproval]
     pendingApprovals: NotRequired[list[PendingApproval]]
     question: NotRequired[Question]
+    notes: NotRequired[list[str]]
+    """What people said to the run, for its next prompt."""
     lastOutput: NotRequired[str]
     error: NotRequired[Error]
     mayHavePaidTwice: NotRequired[bool]

@@ -34,6 +34,7 @@ from loop_ls.contract.answers import (
     Graph,
     Imported,
     NewRun,
+    Noted,
     PromptList,
     Refusal,
     RunList,
@@ -69,6 +70,7 @@ from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
+from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
@@ -535,6 +537,14 @@ class Engine:
         for keeper in self.keepers:
             found |= await keeper(run_id, project)
         return found
+
+    async def note(self, run_id: str, text: Json) -> Noted | Refusal:
+        """Say something to a run: it is in its next prompt, once -> `{ok, runId, notes}`."""
+        try:
+            found = await self._runs.find(run_id)
+            return {"ok": True, "runId": found, "notes": await add_note(found, text, self._runs, self.journal)}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
 
     async def change(self, run_id: str, changes: Json) -> StateAnswer | Refusal:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""

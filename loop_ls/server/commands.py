@@ -48,6 +48,7 @@ FUNCTIONS: dict[str, Function] = {
     "loopLs.events": _of_runs(Runs.events),
     "loopLs.view": _of_runs(Runs.view),
     "loopLs.approve": again.approve,
+    "loopLs.note": again.note,
     "loopLs.history": again.history,
     "loopLs.import": again.take_in,
     "loopLs.fork": again.fork,

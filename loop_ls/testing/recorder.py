@@ -14,10 +14,11 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, null
 from dataclasses import asdict
 from typing import Literal, cast
 
-from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
+from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, NoteGiven, Paused, Resumed
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import (
+    NOTES,
     Allowance,
     Approval,
     Bill,
@@ -27,6 +28,7 @@ from loop_ls.engine.core.ports import (
     Recordable,
     Recorded,
     Stopped,
+    read_notes,
 )
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import plain
@@ -86,6 +88,15 @@ class MemoryRecorder:
             self._write(key, {"value": decided}, [resolved.fact(place)])
         await self.gate()
         return Approval.of_fact(replayed(self.entries[key]))
+
+    async def notes(self, place: Place, key: str) -> tuple[str, ...]:
+        noted = place.part(NOTES)
+        if noted in self.entries:
+            return read_notes(self.recall(noted))
+        taken = () if key in self.entries else self.control.take_notes()
+        if taken:
+            self._write(noted, {"value": list(taken)}, [NoteGiven(notes=len(taken)).fact(place)])
+        return taken
 
     def tell(self, answer: Json) -> None:
         """What the outside answers to the oldest open question, or to the next one where none is open."""

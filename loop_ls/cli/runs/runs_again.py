@@ -1,4 +1,4 @@
-"""Verbs of `loop-ls runs` that make something of a run: fork, replay, diff, export, import, approve, reject."""
+"""Verbs of `loop-ls runs` that make something of a run: fork, replay, diff, export, import, approve, reject, note."""
 
 from __future__ import annotations
 
@@ -57,6 +57,10 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
         if name == "reject":
             verb.add_argument("--revise", action="store_true", help="ask for another try instead of ending the loop")
         common(verb, True)
+    note = verbs.add_parser("note", help="say something to a run that goes on: it is in its next prompt, once")
+    note.add_argument("id", metavar="ID")
+    note.add_argument("text", metavar="TEXT|-", help="what it is told (-: read from standard input)")
+    common(note, True)
 
 
 async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
@@ -175,6 +179,17 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     return 0
 
 
+async def _note(engine: EngineClient, args: argparse.Namespace) -> int:
+    answer = await engine.note(args.id, _read(args.text) if args.text == "-" else args.text)
+    if not answer["ok"]:
+        return refuse(answer, args.json)
+    if args.json:
+        return print_json(answer)
+    waiting = "" if answer["notes"] == 1 else f", with {answer['notes'] - 1} before it"
+    print(f"{answer['runId'][:6]}  is told with its next prompt{waiting}")
+    return 0
+
+
 def _written(file: str, text: str) -> str:
     """Why the file could not be written; empty: it is."""
     try:
@@ -196,4 +211,5 @@ VERBS: dict[str, Work] = {
     "import": _import,
     "approve": _decide,
     "reject": _decide,
+    "note": _note,
 }

@@ -19,6 +19,8 @@ from loop_ls.text.json_value import JsonObject, float_field
 
 #: Streamed text is shown by its end; more than this is not kept.
 KEPT = 600
+#: Facts of which a person hears a sentence while a run goes on.
+SAID = frozenset({"budget_warning", "unchanged_output_warning", "manual_approval_required", "note_added", "note_given"})
 _STATES = {"completed": "done", "failed": "failed", "skipped": "skipped"}
 
 
@@ -89,7 +91,7 @@ class Watched:
                 self.waiting = _because(event)
             case "warning":
                 self.notes.append(shown(str(event.get("message", ""))))
-            case "budget_warning" | "unchanged_output_warning" | "manual_approval_required":
+            case kind if kind in SAID:
                 self.notes.append(shown(noted(event)))
             case "recovered":
                 twice = "; one call may have been paid twice" if event.get("mayHavePaidTwice") else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.cli.watch.model import Watched, mark, said
+from loop_ls.cli.watch.model import SAID, Watched, mark, said
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending
 from loop_ls.contract.amounts import money
 from loop_ls.contract.run_view.parts import message_of
@@ -38,7 +38,7 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
             return [f"paused: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":
             return [str(event["kind"])]
-        case "warning" | "recovered" | "budget_warning" | "unchanged_output_warning" | "manual_approval_required":
+        case kind if kind in SAID or kind in ("warning", "recovered"):
             return [f"! {watched.notes[-1]}"] if watched.notes else []
         case _:
             return []

@@ -8,7 +8,7 @@ from loop_ls.contract import endings
 from loop_ls.contract.amounts import clock, count, money, tokens_used
 from loop_ls.contract.endings import line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
-from loop_ls.text.json_value import JsonObject, float_field, int_field
+from loop_ls.text.json_value import JsonObject, float_field, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Iteration, Stage
@@ -68,6 +68,10 @@ def noted(event: JsonObject) -> str:
             return f"{money(float_field(event, 'spentUsd'))} of {money(float_field(event, 'capUsd'))} are spent"
         case "budget_warning":
             return f"{int_field(event, 'spentTokens'):,} of {int_field(event, 'capTokens'):,} tokens are used"
+        case "note_added":
+            return f"note for the next prompt: {text_field(event, 'text')}"
+        case "note_given":
+            return f"{count(int_field(event, 'notes') or 0, 'note')} in the prompt of {text_field(event, 'place')}"
         case "unchanged_output_warning":
             what = "empty" if event.get("empty") else "the same"
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"

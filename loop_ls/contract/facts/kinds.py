@@ -151,6 +151,20 @@ class ApprovalResolved(Payload):
     feedback: str | None = None
 
 
+class NoteAdded(Payload):
+    """What somebody who follows the run says to it. It is in the next prompt of whoever works, once."""
+
+    kind = "note_added"
+    text: str
+
+
+class NoteGiven(Payload):
+    """The first `notes` of those that waited are in the prompt that is asked at this place."""
+
+    kind = "note_given"
+    notes: int
+
+
 # -- loops ---------------------------------------------------------------------------------------
 
 

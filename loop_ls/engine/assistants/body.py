@@ -16,6 +16,7 @@ from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
+from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant
@@ -123,7 +124,7 @@ class AgentBody:
         message = composed(self.message, turn.number, self.most, log.learnings, log.feedback, log.check)
         caps = (assistant.max_budget_usd, self.left_of_total(assistant, turn.number))
         return Assignment(
-            message=message,
+            message=await with_notes(message, self.recorder, turn.place, turn.place.part("ask")),
             system=assistant.persona,
             folder=self.folder,
             model=model_of(assistant, self.provider),

@@ -13,6 +13,7 @@ from loop_ls.engine.context.model_targets import vote_asking
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.formats.workflow.model import Consensus
 
 
@@ -84,10 +85,11 @@ async def _answer(attempt: Try, consensus: Consensus, number: int, prompt: str) 
     """One model's answer; its failure is a vote that is not given. Nobody is asked in its place."""
     execution, frame = consensus.executions[number], attempt.frame
     how = vote_asking(execution, consensus, attempt.step, frame.workflow.execution)
+    key = attempt.inner.part(f"vote{number + 1}")
     question = Question(
         place=attempt.place,
-        key=attempt.inner.part(f"vote{number + 1}"),
-        prompt=prompt,
+        key=key,
+        prompt=await with_notes(prompt, frame.recorder, attempt.place, key),
         targets=how.targets,
         temperature=how.temperature,
         max_tokens=how.max_tokens,

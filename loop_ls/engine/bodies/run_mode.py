@@ -9,6 +9,7 @@ from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import asking
 from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.model_calls.tool_loop import ROUNDS, converse
 
 
@@ -17,10 +18,11 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
     step, frame = attempt.step, attempt.frame
     rendered = interpolate(text, attempt.scope)
     how = asking(step, frame.workflow.execution)
+    key = attempt.inner.part("ask")
     question = Question(
         place=attempt.place,
-        key=attempt.inner.part("ask"),
-        prompt=rendered.text,
+        key=key,
+        prompt=await with_notes(rendered.text, frame.recorder, attempt.place, key),
         targets=how.targets,
         temperature=how.temperature,
         max_tokens=how.max_tokens,

@@ -28,6 +28,9 @@ class NullRecorder:
     def changed(self) -> Mapping[str, Json]:
         return {}
 
+    async def notes(self, place: Place, key: str) -> tuple[str, ...]:
+        return ()
+
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         return
 

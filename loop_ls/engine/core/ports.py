@@ -112,6 +112,15 @@ class Approval:
         return cls(approved, said.get("decision") or ("approve" if approved else "reject"), said.get("feedback"))
 
 
+#: The part of a place under which the notes of its prompt are recorded.
+NOTES = "notes"
+
+
+def read_notes(recorded: object) -> tuple[str, ...]:
+    """Notes as they are recorded."""
+    return tuple(map(str, recorded)) if isinstance(recorded, list | tuple) else ()
+
+
 class Recorder(Protocol):
     """What a loop sees of its run: recorded calls, pause and stop, recorded time.
 
@@ -162,6 +171,11 @@ class Recorder(Protocol):
 
     def changed(self) -> Mapping[str, Json]:
         """What people changed of the loop since it was started: `goal`, `maxIterations` (None: no limit)."""
+        ...
+
+    async def notes(self, place: Place, key: str) -> tuple[str, ...]:
+        """What people said to the run since the last prompt, for the prompt at `place`: taken once, and the same
+        when that place asks again. Nothing for a call that `key` has the answer of."""
         ...
 
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:

@@ -37,6 +37,7 @@ class Control:
         self._holding = False
         self.needed: Callable[[], None] | None = None  # whoever drives the run is made when it is needed
         self.changed: Mapping[str, Json] = {}  # what people changed of the loop while it runs
+        self.notes: tuple[str, ...] = ()  # what people said to it, for the next prompt
         self._decided: dict[str, object] = {}
         self._asked: dict[str, asyncio.Event] = {}
         self._go, self._stopped = asyncio.Event(), asyncio.Event()
@@ -77,6 +78,10 @@ class Control:
             asked.set()
         for call in list(self.calls):
             call.cancel()
+
+    def take_notes(self) -> tuple[str, ...]:
+        taken, self.notes = self.notes, ()
+        return taken
 
     async def interruptible(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do `work` as a call in flight. A stop cancels the task that does this; outside of here it is `Stopped`,

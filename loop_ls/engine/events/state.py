@@ -85,6 +85,7 @@ class RunState(NamedTuple):
     verdict: VerdictView | None = None
     progress_log: tuple[str, ...] = ()
     asked: tuple[PendingApproval, ...] = ()  # what people are asked and have not answered, in order
+    notes: tuple[str, ...] = ()  # what people said to it, and no prompt has yet
     source: Source | None = None  # whose answers it takes: a fork, a replay
     imported: bool = False
     mock: bool = False  # its answers are made up
@@ -154,6 +155,7 @@ class RunState(NamedTuple):
             "caps": self.caps or None,
             "because": self.because,
             "resumesAt": self.resumes_at,
+            "notes": list(self.notes) or None,
             "cutOff": list(self.cut) or None,
             "source": self.source,
             "imported": self.imported or None,
@@ -331,6 +333,10 @@ def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
             return {"status": "stopping", "reason": body.get("cause", "user"), "asked": ()}
         case "manual_approval_required":
             return _asked(state, body)
+        case "note_added":
+            return {"notes": (*state.notes, str(body.get("text", "")))}
+        case "note_given":
+            return {"notes": tuple(state.notes[int_field(body, "notes") or 0 :])}
         case "approval_resolved":
             return _answered(state, body)
         case "interrupted":

@@ -13,7 +13,7 @@ from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.null_recorder import NullRecorder
-from loop_ls.engine.core.ports import Approval, Recordable, Recorded, Stopped
+from loop_ls.engine.core.ports import NOTES, Approval, Recordable, Recorded, Stopped, read_notes
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.runs.journal_recorder import replayed
@@ -22,7 +22,7 @@ from loop_ls.text.json_value import Json
 #: After so many calls others get their turn.
 BREATH = 20
 #: What people and the engine do between two steps of a program.
-_BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interrupted", "stopping"})
+_BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interrupted", "stopping", "note_added"})
 
 Work = Callable[[], Awaitable[object]]
 
@@ -68,6 +68,10 @@ class ReplayRecorder(NullRecorder):
     def recall(self, key: str) -> object:
         """Only what was noted on this way: a short cut past a finished iteration would lead past its prompts."""
         return self._noted.get(key)
+
+    async def notes(self, place: Place, key: str) -> tuple[str, ...]:
+        known = self._journal.recall(self.run_id, place.part(NOTES))
+        return read_notes(known.get("value")) if known else ()
 
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self._noted.setdefault(key, cast("Json", answer))

@@ -19,7 +19,7 @@ from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.money.shared_ledger import SharedAccounts
 from loop_ls.engine.recovery.crash_recovery import waits
 from loop_ls.engine.runs.control_commands import do
-from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.engine.runs.registry import LiveRun, Runs, control_of
 
 #: Seconds until a run that was taken is read again, where the database is away.
 AGAIN = 0.5
@@ -117,8 +117,7 @@ class ClusterMember:
                 self._runs.live.pop(run_id, None)
                 self._runs.keep(state)
                 return None
-            control = Control(state.status == "paused", state.status == "stopping", state.active)
-            run = self._runs.live[run_id] = LiveRun(run_id, state, control, answered, claim=claim[0])
+            run = self._runs.live[run_id] = LiveRun(run_id, state, control_of(state), answered, claim=claim[0])
             if claim[1]:
                 begun = [key for key in begun if not key.endswith((":approval", ":asked"))]
                 self._journal.append(run_id, facts=await self._back(run, begun), owned=run.claim)

@@ -13,6 +13,7 @@ from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.model_calls.tool_loop import converse
 from loop_ls.engine.roles.access import RoleToolbox, servers_with, shell_server, stands_for, tool_use, tools_of
 from loop_ls.engine.roles.agent import Job
@@ -59,7 +60,7 @@ class RunStageAgents:
         question = Question(
             place=job.place,
             key=job.place.part("ask"),
-            prompt=job.prompt,
+            prompt=await _prompt(job, recorder),
             targets=(target,),
             temperature=DEFAULT_TEMPERATURE,
             purpose="review" if job.judges else "stage",
@@ -117,7 +118,7 @@ class RunStageAgents:
         runner = runner_for(target.provider, self._providers, self.models, self.plan.mock, self.environ)
         shell = shell_server(job.role.access, self.plan.root, self.sandbox)
         work = Assignment(
-            message=job.prompt,
+            message=await _prompt(job, recorder),
             appended=self._instructions(job, "" if shell else "Its server needs the package `mcp`."),
             folder=self.plan.root,
             model=target.model or None,
@@ -150,6 +151,10 @@ class RunStageAgents:
         if role.access == "readonly-shell" and why:
             told += f"\n\nYou have no shell here; read with your file tools instead. ({why})"
         return told
+
+
+async def _prompt(job: Job, recorder: Recorder) -> str:
+    return await with_notes(job.prompt, recorder, job.place, job.place.part("ask"))
 
 
 def stage_agents(

@@ -16,10 +16,11 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict
 from typing import Literal, cast
 
-from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, Paused, Resumed
+from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, NoteGiven, Paused, Resumed
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import (
+    NOTES,
     Allowance,
     Approval,
     Bill,
@@ -29,6 +30,7 @@ from loop_ls.engine.core.ports import (
     Recordable,
     Recorded,
     Stopped,
+    read_notes,
 )
 from loop_ls.engine.core.redaction import StreamMask
 from loop_ls.engine.core.replay_source import Source, copied
@@ -225,6 +227,16 @@ class JournalRecorder:
 
     def changed(self) -> Mapping[str, Json]:
         return self._control.changed
+
+    async def notes(self, place: Place, key: str) -> tuple[str, ...]:
+        """Where somebody else's answers are taken, nobody is asked anything."""
+        if (known := self._known(noted := place.part(NOTES))) is not None:
+            return read_notes(known.get("value"))
+        if self._known(key) is not None or (self.source is not None and not self.source.over):
+            return ()
+        if taken := self._control.take_notes():
+            self._note(noted, [NoteGiven(notes=len(taken)).fact(place)], list(taken))
+        return taken
 
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         """Where somebody else's answers are taken, nobody is there to resume it."""

@@ -47,6 +47,13 @@ class LiveRun:
     claim: str = ""
 
 
+def control_of(state: RunState) -> Control:
+    """Of a run that is taken up, with all that people said to it before."""
+    control = Control(state.status == "paused" or state.reason == REPAIRED, state.status == "stopping", state.active)
+    control.changed, control.notes = state.changed or {}, tuple(state.notes)
+    return control
+
+
 class Runs:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -66,6 +73,10 @@ class Runs:
             run.state = run.state.after(event)
             if event.kind == "loop_updated":
                 run.control.changed = run.state.changed or {}
+            if event.kind == "note_added":
+                run.control.notes += (str(event.body["text"]),)
+            if event.kind == "note_given" and not run.mine:
+                run.control.notes = run.state.notes
             if event.kind == "approval_resolved":
                 run.control.decide(str(event.body["place"]), Approval.of_fact(event.body))
             elif event.kind in ANSWERS and "question" in event.body:
@@ -96,11 +107,7 @@ class Runs:
         """Take up the unfinished runs of the journal: their ids, with the calls that were in flight."""
         found = await self._journal.read(self._unfinished)
         for run_id, state, answered, _ in found:
-            control = Control(
-                state.status == "paused" or state.reason == REPAIRED, state.status == "stopping", state.active
-            )
-            control.changed = state.changed or {}
-            self.live[run_id] = LiveRun(run_id, state, control, answered)
+            self.live[run_id] = LiveRun(run_id, state, control_of(state), answered)
         return {run_id: in_flight for run_id, _, _, in_flight in found}
 
     async def load_all(self) -> None:

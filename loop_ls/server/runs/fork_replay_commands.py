@@ -66,6 +66,11 @@ async def approve(context: Context, argument: JsonObject) -> JsonObject:
     return await context.runs.get().ask_home(run_id, lambda client: client.approve(run_id, loop, yes, decision, said))
 
 
+async def note(context: Context, argument: JsonObject) -> JsonObject:
+    run_id, text = text_field(argument, "runId"), text_field(argument, "text")
+    return await context.runs.get().ask_home(run_id, lambda client: client.note(run_id, text))
+
+
 async def take_in(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
     unless `uri` says which); it is shown and never goes on."""

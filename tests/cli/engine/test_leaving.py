@@ -103,6 +103,20 @@ async def test_a_call_in_flight_is_heard_before_the_engine_leaves(alone: Place, 
     assert [fact["tokens"] for fact in facts if fact["kind"] == "call"] == [{"input": 3, "output": 2}] * 2
 
 
+async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(alone: Place, provider: SlowProvider) -> None:
+    run_id, pid = await in_flight(alone, provider)
+    await call(alone, "runs", "note", run_id, "mind the tide")
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not psutil.pid_exists(pid))
+    provider.answers.set()
+    facts = await to_the_end(alone, run_id)
+    assert facts[-1]["kind"] == "completed"
+    note = "\n\nA note from the person who follows this run:\nmind the tide"
+    assert provider.asked == ["Say one", f"Say one{note}", "Repeat answer 2"], "the call in flight is asked again"
+    asked = json.loads(await call(alone, "runs", "prompts", run_id, "--json"))["prompts"]
+    assert [one["place"] for one in asked if "mind the tide" in str(one)] == ["first"]
+
+
 async def second_signal(place: Place, pid: int) -> None:
     os.kill(pid, signal.SIGTERM)
     await until(lambda: read_handover(place.data) is None)

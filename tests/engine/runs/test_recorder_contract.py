@@ -516,3 +516,21 @@ async def test_WB_162_a_clock_that_was_set_back_does_not_make_a_wait_longer(run:
     task = asyncio.create_task(run.recorder.sleep("k", 0.01))
     done, _ = await asyncio.wait({task}, timeout=60)
     assert done
+
+
+async def test_notes_are_taken_once_and_belong_to_the_place_that_took_them(run: RecordedRun) -> None:
+    there = Place(workflow="w").element("other")
+    run.control.notes = ("first", "second")
+    assert await run.recorder.notes(PLACE, "ask") == ("first", "second")
+    assert await run.recorder.notes(there, "ask") == ()
+    assert await run.recorder.notes(PLACE, "ask.2") == ("first", "second"), "whoever tries again is told the same"
+    await run.crash()
+    assert ("note_given", 2) in [(kind, body.get("notes")) for kind, body in await run.facts()]
+    assert await run.recorder.notes(PLACE, "ask") == ("first", "second")
+
+
+async def test_a_call_that_was_answered_takes_no_note(run: RecordedRun, paid: Paid) -> None:
+    await run.recorder.call("ask", paid("answer"))
+    run.control.notes = ("late",)
+    assert await run.recorder.notes(PLACE, "ask") == ()
+    assert run.control.notes == ("late",)

@@ -548,6 +548,13 @@ export interface NewRun {
   warnings?: string[];
 }
 
+/** `notes`: how many wait for the next prompt, this one included. */
+export interface Noted {
+  ok: true;
+  runId: string;
+  notes: number;
+}
+
 export interface OneIteration {
   ok: true;
   iteration: Iteration;
@@ -671,6 +678,7 @@ export interface Answers {
   resume: Controlled;
   stop: Controlled;
   approve: Approved;
+  note: Noted;
   check: CheckedFile;
   estimate: FileEstimate;
   stream: string;

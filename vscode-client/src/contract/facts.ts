@@ -434,6 +434,18 @@ export interface ManualApprovalRequiredFact extends FactBase {
   revise?: boolean;
 }
 
+/** What somebody who follows the run says to it. It is in the next prompt of whoever works, once. */
+export interface NoteAddedFact extends FactBase {
+  kind: "note_added";
+  text: string;
+}
+
+/** The first `notes` of those that waited are in the prompt that is asked at this place. */
+export interface NoteGivenFact extends FactBase {
+  kind: "note_given";
+  notes: number;
+}
+
 export interface OpRejectedFact extends FactBase {
   kind: "op_rejected";
   round: number;
@@ -712,4 +724,4 @@ export interface WarnedFact extends FactBase {
   message: string;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact;
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact;

@@ -176,6 +176,16 @@ export interface NoArgument {
   uri?: string;
 }
 
+export interface Note {
+  text: string;
+}
+
+export interface NoteCommand {
+  /** A run; `all` where a command takes that. */
+  runId: string;
+  text: string;
+}
+
 export interface OfRun {
   /** A run; `all` where a command takes that. */
   runId: string;
@@ -317,6 +327,7 @@ export interface CommandArguments {
   "loopLs.pause": OfRun;
   "loopLs.resume": OfRun;
   "loopLs.approve": ApproveCommand;
+  "loopLs.note": NoteCommand;
   "loopLs.runs": RunsCommand;
   "loopLs.status": StatusCommand;
   "loopLs.events": EventsCommand;

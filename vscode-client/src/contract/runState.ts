@@ -142,6 +142,8 @@ export interface RunStateView {
   pendingApproval?: PendingApproval;
   pendingApprovals?: PendingApproval[];
   question?: Question;
+  /** What people said to the run, for its next prompt. */
+  notes?: string[];
   lastOutput?: string;
   error?: Error;
   mayHavePaidTwice?: boolean;

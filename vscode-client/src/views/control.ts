@@ -1,9 +1,10 @@
-// Pause, resume, stop: one service behind every button of this side. Lens, palette, tree, progress and
+// Pause, resume, stop, note: one service behind every button of this side. Lens, palette, tree, progress and
 // Testing view all end at the server's command of that name, and so at the engine, which alone decides.
 import * as vscode from "vscode";
 import type { Part, Server } from "../part";
-import { isPossible, type RunState, type Verb } from "../runs/state";
+import { hasEnded, isPossible, type RunState, type Verb } from "../runs/state";
 import type { RunStore } from "../runs/store";
+import { nameOf } from "../runs/words";
 import { chooseRun, type Given, givenRuns } from "./choosing";
 
 const SENTENCES: Record<Verb, { title: string; none: string }> = {
@@ -24,6 +25,7 @@ export const controlPart: Part = ({ server, runs }) => [
     ),
   ),
   vscode.commands.registerCommand("loopLs.client.stopAll", () => stopAll(server, runs)),
+  vscode.commands.registerCommand("loopLs.client.note", (given?: Given) => note(server, runs, given)),
 ];
 
 async function control(server: Server, runs: RunStore, verb: Verb, given: Given, selected?: Given[]): Promise<void> {
@@ -35,6 +37,18 @@ async function control(server: Server, runs: RunStore, verb: Verb, given: Given,
   }
   const runId = await chooseRun(runs, given, { ...SENTENCES[verb], fits });
   if (runId !== undefined) await say(server, verb, [runId]);
+}
+
+/** Says something to a run that goes on: whoever works next reads it with the prompt. */
+async function note(server: Server, runs: RunStore, given: Given): Promise<void> {
+  const runId = await chooseRun(runs, given, { title: "Say something to which loop?", none: "No loop is running.", fits: (state) => !hasEnded(state) });
+  if (runId === undefined) return;
+  const state = runs.get(runId);
+  const called = state ? nameOf(state) : `run ${runId}`;
+  const text = (await vscode.window.showInputBox({ title: `Note for ${called}`, prompt: "It is in the next prompt of this run, once." }))?.trim();
+  if (!text) return;
+  const answer = await server.run("loopLs.note", { runId, text });
+  if (answer?.ok) vscode.window.setStatusBarMessage(`${called} is told with its next prompt`, 5000);
 }
 
 async function stopAll(server: Server, runs: RunStore): Promise<void> {

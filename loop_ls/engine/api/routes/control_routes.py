@@ -96,6 +96,13 @@ async def approve(request: Request) -> Response:
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
+async def note(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    answer = await engine_of(request).note(request.path_params["id"], (await read_body(request)).get("text"))
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 def control(verb: Verb) -> Handler:
     async def handler(request: Request) -> Response:
         details = _named(await read_body(request))
@@ -164,4 +171,5 @@ HANDLERS: dict[str, Handler] = {
     "delete": delete,
     **{verb: control(verb) for verb in CONTROL},
     "approve": approve,
+    "note": note,
 }
