@@ -22,7 +22,7 @@ Status = Literal[
     "blocked",
     "cancelled",
 ]
-Success = Literal["condition_met", "approved", "goal_met", "converged", "completed"]
+Success = Literal["condition_met", "approved", "goal_met", "converged", "completed", "no_items"]
 Limit = Literal[
     "max_iterations",
     "time_limit",
@@ -36,7 +36,6 @@ Limit = Literal[
     "apply_rejected",
     "improved",
     "void",
-    "no_items",
 ]
 Failing = Literal["error", "rejected", "timeout", "success_rate_not_met", "verification", "exhausted"]
 Blocking = Literal["missing_artifact", "question"]
@@ -57,11 +56,10 @@ POSSIBLE: dict[Verb, frozenset[str]] = {
 
 
 class Ending(NamedTuple):
-    """`short` fits a table; `counted` says whether the number of iterations belongs behind it."""
+    """`short` fits a table."""
 
     kind: Kind
     short: str
-    counted: bool = True
 
 
 ENDINGS: dict[str, Ending] = {
@@ -70,6 +68,7 @@ ENDINGS: dict[str, Ending] = {
     "goal_met": Ending("success", "goal met"),
     "converged": Ending("success", "converged"),
     "completed": Ending("success", "completed"),
+    "no_items": Ending("success", "no items"),
     "max_iterations": Ending("limit", "limit reached, condition not met"),
     "max_rounds": Ending("limit", "no rounds left"),
     "time_limit": Ending("limit", "time limit reached"),
@@ -82,7 +81,6 @@ ENDINGS: dict[str, Ending] = {
     "apply_rejected": Ending("limit", "the change was not applied"),
     "improved": Ending("limit", "improved, not converged"),
     "void": Ending("limit", "its trials do not count"),
-    "no_items": Ending("limit", "no items", counted=False),
     "error": Ending("failure", "failed"),
     "rejected": Ending("failure", "rejected"),
     "timeout": Ending("failure", "timed out"),
@@ -165,6 +163,8 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
     words = short(reason, status)
     behind = f": {detail}" if detail else ""
     match kind_of(status, reason):
+        case "success" if reason == "no_items":
+            return words
         case "success":
             return f"{words}{after}" if reason in ("completed", None, "") else f"{words}{where}"
         case "limit" if reason == "max_iterations":
@@ -172,8 +172,7 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
         case "limit" if unit == "round":
             return f"gave up{after}: {words}"
         case "limit":
-            counted = ENDINGS[reason].counted if reason in ENDINGS else True
-            return f"{words}{after if counted else ''}" + (f" ({detail.rstrip('.')})" if detail else "")
+            return f"{words}{after}" + (f" ({detail.rstrip('.')})" if detail else "")
         case "failure":
             return f"{words}{where}{behind}"
         case "blocked":

@@ -268,6 +268,8 @@ class Rounds:
                 self.sent = event
             case "edit_acknowledged":
                 self.changes, self.changed_after = listed((self.sent or {}).get("changes")), self.number
+            case "loop_paused" if event.get("reason") == "conflict":
+                self.changes = []
             case "loop_continued" if not event.get("withEdits"):
                 self.changes = []
             case "completed":
@@ -309,10 +311,10 @@ def _take(one: Round, event: Event) -> None:
         case "loop_continued":
             one.doing = None
         case _:
-            _take_trial(one, kind, event)
+            _take_rest(one, kind, event)
 
 
-def _take_trial(one: Round, kind: str, event: Event) -> None:
+def _take_rest(one: Round, kind: str, event: Event) -> None:
     match kind:
         case "trial_finished":
             one.trials.append(event)
@@ -322,6 +324,8 @@ def _take_trial(one: Round, kind: str, event: Event) -> None:
             one.decided = event
         case "holdout_looked":
             one.held = event
+        case "loop_paused" if event.get("reason") == "conflict":  # an editor said yes, and holds another text
+            one.answer = {**event, "kind": "edit_refused", "outcome": event.get("conflict")}
         case _:
             pass
 

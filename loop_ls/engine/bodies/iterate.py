@@ -39,7 +39,9 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
     kept = items[: limits.max_iterations]
     if len(kept) < len(items):
         left = len(items) - len(kept)
-        message = f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} are left out"
+        message = (
+            f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} {_are(left)} left out"
+        )
         await frame.recorder.record(place.part("cut"), [Warned(code="items_left_out", message=message).fact(place)])
     run = _Run(frame, loop, scope, place, limits, kept, only=_only(frame, loop, len(kept)))
     if limits.total is None:
@@ -50,7 +52,18 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
         for index in sorted(run.outputs):
             turn = place.turn(loop.name, index + 1)
             await frame.checks.after_iteration(turn, loop.name, index + 1, run.outputs[index])
-    return run.finished()
+    finished = run.finished()
+    if run.failures and finished.reason == "completed":
+        failed, total = len(run.failures), len(run.failures) + len(run.outputs)
+        message = f"{failed} of {total} items of `{loop.name}` failed and {_are(failed)} missing in its output"
+        await frame.recorder.record(
+            place.part("failed_items"), [Warned(code="items_failed", message=message).fact(place)]
+        )
+    return finished
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _only(frame: Frame, loop: Loop, count: int) -> int | None:

@@ -291,9 +291,8 @@ class EnhanceJudge:
             if choice["choice"] == "skip":
                 return Written("skipped", text, proposed, tries)
             if choice.get("text") and text != str(proposed.start.text):
-                proposed = self._rebased(proposed, text)
+                proposed = await self._rebased(turn, proposed, text, f"{tries}")
                 if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
-                    await self._say_dropped(turn, proposed, tries)
                     return Written("dropped", text, proposed, tries)
         ack, proposed = await self._sent(turn, proposed, tries)
         while ack.trouble is not None:
@@ -305,9 +304,8 @@ class EnhanceJudge:
                 case "skip":
                     return Written("skipped", text, proposed, tries)
             tries += 1
-            rebased = self._rebased(proposed, text)
+            rebased = await self._rebased(turn, proposed, text, f"{tries}")
             if not rebased.planned.accepted:
-                await self._say_dropped(turn, rebased, tries)
                 return Written("dropped", text, proposed, tries)
             ack, proposed = await self._sent(turn, rebased, tries)
         return Written("written", ack.text or proposed.planned.copy.text, proposed, tries)
@@ -325,26 +323,24 @@ class EnhanceJudge:
         for op in written.applied:
             self.course.baseline = self.course.baseline.with_op(op, document)
 
-    def _rebased(self, proposed: Proposed, text: str) -> Proposed:
-        """The same operations on the text as it is now; what no longer fits falls away."""
+    async def _rebased(self, turn: Turn, proposed: Proposed, text: str, number: str) -> Proposed:
+        """The same operations on the text as it is now; those that no longer fit are refused like any others."""
         copy = self.open(text)
-        ops = [op.wire() for op in proposed.planned.accepted]
-        return replace(proposed, planned=self.planning(copy).plan(copy, ops), start=copy)
-
-    async def _say_dropped(self, turn: Turn, rebased: Proposed, tries: int) -> None:
-        """Operations that no longer fit the text are refused like any others."""
+        planned = self.planning(copy).plan(copy, [op.wire() for op in proposed.planned.accepted])
         common = self.common(turn.number, self.planner.spent)
         refused = [
             OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
-            for one in rebased.planned.refused
+            for one in planned.refused
         ]
-        await self.recorder.record(turn.place.part(f"dropped{tries}"), [one.fact(turn.place) for one in refused])
+        if refused:
+            await self.recorder.record(turn.place.part(f"dropped{number}"), [one.fact(turn.place) for one in refused])
+        return replace(proposed, planned=planned, start=copy)
 
     async def _sent(self, turn: Turn, proposed: Proposed, tries: int) -> tuple[Ack, Proposed]:
         """Send the edit; where the document moved on meanwhile, once more on the text as it is now."""
         ack = await self._send(turn, proposed, tries)
         if ack.trouble == "stale" and ack.text is not None:
-            rebased = self._rebased(proposed, ack.text)
+            rebased = await self._rebased(turn, proposed, ack.text, f"{tries}.again")
             if rebased.planned.accepted:
                 return await self._send(turn, rebased, tries, ".again"), rebased
         return ack, proposed

@@ -80,7 +80,9 @@ class Rounds:
         if warned in self._warned:
             return
         self._warned.add(warned)
-        said = f"Round {warned[1]} of `{record.name}` failed like the round before; another one costs as much again."
+        said = f"Round {warned[1]} of `{record.name}` failed like the round before"
+        more = warned[1] < (int_field(state, "maxIterations") or warned[1] + 1)
+        said += "; another one costs as much again." if more else "."
         self._client.show(lsp.MessageType.Warning, said)
 
     # -- edits ------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.contract.facts.enhance import RoundNumbers
+from loop_ls.contract.run_view.rounds import rounds_of
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.edit_target import EditorTarget, FileTarget, Sent, edits_wire, judged, written
 from loop_ls.testing.recorder import MemoryRecorder
@@ -112,6 +113,32 @@ async def test_EB_063_a_stale_edit_is_sent_again_on_the_text_as_it_is() -> None:
     assert (await loop.run()).reason == "converged"
     assert loop.prompts("draft")[-1] == "Write much about tea"
     assert loop.prompts("review")[-1] == "Review ok kindly"
+
+
+async def test_an_operation_that_a_moved_document_has_no_place_for_is_told_as_refused() -> None:
+    renamed = THREE.replace("name: publish", "name: print")
+    plan = plan_of(instructions("review", "Review {{draft}} kindly"), instructions("publish", "Publish {{review}} now"))
+
+    def editor(sent: dict[str, Any]) -> dict[str, Any]:
+        if sent["baseSha256"] == text_hash(THREE):
+            return {"outcome": "stale", "text": renamed}
+        return {"outcome": "applied", "text": applied(renamed, sent)}
+
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[plan], editor=editor)
+    assert (await loop.run()).reason == "converged"
+    assert [(one["target"], one["reasonCode"]) for one in loop.of("op_rejected")] == [("publish", "unknown_target")]
+
+
+async def test_a_yes_for_another_text_is_told_as_nothing_applied() -> None:
+    loop = mending(editor=lambda sent: {"outcome": "applied", "text": THREE.replace("Write about", "Tell of")})
+    running = asyncio.ensure_future(loop.run())
+    paused = await until(loop, "loop_paused")
+    assert paused["conflict"] == "text_mismatch"
+    told = rounds_of([one.wire() for one in await loop.facts("run-1")])
+    assert (told.by_number[1].applied, told.changes) == ([], [])
+    assert told.by_number[1].refused == "the document holds another text than the one that was sent"
+    loop.recorder.tell({"choice": "stop"})
+    assert (await running).reason == "apply_rejected"
 
 
 async def test_EB_063_a_stale_edit_that_no_longer_fits_is_for_a_person() -> None:

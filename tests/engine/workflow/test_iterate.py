@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.endings import exit_code
 from loop_ls.testing.models import SILENCE, failure
 from loop_ls.testing.workflows import Ran, lab, run
 
@@ -39,6 +40,7 @@ async def test_WB_125_no_items_are_nothing_to_do() -> None:
     assert ran.order == ["end"]
     assert ran.prompt("end") == "[]"
     assert ran.completed("l")["reason"] == "no_items"
+    assert exit_code("completed", ran.reason) == 0
 
 
 @pytest.mark.parametrize("items", ["{{input}}", "{{nobody}}"])
@@ -52,6 +54,16 @@ async def test_WB_128_items_beyond_the_limit_are_left_out_with_a_warning() -> No
     ran = await loop(json.dumps(list(range(12))), limit=10)
     assert len(ran.prompts("work")) == 10
     assert any("2 are left out" in warning for warning in ran.warnings)
+    ran = await loop(json.dumps(list(range(3))), limit=2)
+    assert any("1 is left out" in warning for warning in ran.warnings)
+
+
+async def test_items_that_failed_are_told_where_the_loop_goes_on_without_them() -> None:
+    ran = await loop('["a", "b", "c"]', keys("on_failure: continue"), work=["A", failure(), "C"])
+    assert [warning for warning in ran.warnings if "failed" in warning] == [
+        "1 of 3 items of `l` failed and is missing in its output"
+    ]
+    assert not (await loop('["a", "b"]', keys("on_failure: continue"))).warnings
 
 
 async def test_WB_129_the_input_is_valid_json_with_sorted_keys() -> None:

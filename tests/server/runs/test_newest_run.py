@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from loop_ls.server.runs.commands import Runs
 from loop_ls.server.runs.run_record import RunRecord
+from tests.server.support.editor import Editor
+from tests.server.support.raw import RawClient
 
 
 class Watch:
@@ -27,3 +31,26 @@ def test_older_runs_that_are_looked_up_later_stay_older() -> None:
     elsewhere, begun = record("elsewhere", "2026-11-27T10:00:00Z"), record("begun", None)
     runs._links = {None: (None, Watch(begun, new, old)), 1: (None, Watch(elsewhere))}  # type: ignore[dict-item]
     assert [one.run_id for one in runs.records("file:///w.yaml")] == ["elsewhere", "old", "new", "begun"]
+
+
+def test_the_lens_shows_the_run_that_goes_on_whatever_is_known_of_older_ones(
+    fake: Callable[..., RawClient], folder: Path
+) -> None:
+    client = fake("older")
+    editor = Editor(client, folder)
+    run_id = editor.run({"iterations": 3, "hold": 2, "yes": 3})["runId"]
+    editor.wait_event("judged", runId=run_id)
+    for old in ("old0", "old1", "old2"):
+        editor.wait_state(runId=old, status="completed")
+    titles = lens_titles(client, editor.uri)
+    assert "⏹ Stop" in titles
+    assert any(title.startswith("iteration 1/3") for title in titles)
+    assert not any("again" in title for title in titles)
+    editor.command("loopLs.resume", {"runId": run_id})
+    editor.wait_state(runId=run_id, status="completed")
+    assert any("✓ condition met in iteration 3" in title for title in lens_titles(client, editor.uri))
+
+
+def lens_titles(client: RawClient, uri: str) -> list[str]:
+    lenses = client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})["result"]
+    return [one["command"]["title"] for one in lenses]

@@ -45,9 +45,10 @@ class FakeRun:
 
 
 class FakeEngine:
-    """One for each root."""
+    """One for each root. `older`: it has runs from before, and lists runs only after somebody follows the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, older: bool = False) -> None:
+        self.older, self.followed = older, asyncio.Event()
         self.runs: dict[str, FakeRun] = {}
         self.sent: list[tuple[FakeRun, Event]] = []
         self.news = asyncio.Condition()
@@ -123,9 +124,14 @@ class FakeEngine:
 
     async def status(self, run_id: str) -> Json:
         run = self.runs.get(run_id)
+        self.followed.set()
         return _unknown(run_id) if run is None else {"ok": True, "state": run.state.wire(time.time())}
 
     async def listed(self, status: str | None, uri: str | None, limit: int | None) -> Json:
+        if self.older:
+            await self.followed.wait()
+            newest = next(reversed(self.runs.values()))
+            self.runs = {**{f"old{n}": _ended(f"old{n}", newest.args, n) for n in range(3)}, **self.runs}
         states = [run.state.wire() for run in reversed(self.runs.values())]
         found = [s for s in states if (not status or s["status"] == status) and (not uri or s.get("uri") == uri)]
         return {"ok": True, "runs": found[:limit]}
@@ -246,6 +252,22 @@ class FakeEngine:
         await self._say(run, "completed", reason=reason, totalIterations=iteration, finalOutput=f"draft {iteration}")
 
 
+def _ended(run_id: str, args: Json, moment: float) -> FakeRun:
+    """A run of long ago."""
+    run = FakeRun(run_id, {**args, "input": "{}"})
+    target = args.get("target")
+    said: list[tuple[str, Json]] = [
+        ("run_started", {"format": "workflow", "name": "flow", "target": target, "uri": args.get("uri")}),
+        ("step_started", {"step": "refine", "mode": "loop", "condition": "Good", "maxIterations": 3}),
+        ("iteration_started", {"loop": "refine", "iteration": 1, "maxIterations": 3, "place": "refine/1"}),
+        ("step_completed", {"step": "refine", "mode": "loop", "output": "x", "reason": "max_iterations"}),
+        ("completed", {"reason": "max_iterations", "totalIterations": 3}),
+    ]
+    run.facts = [Event(run_id, seq, moment, kind, body) for seq, (kind, body) in enumerate(said, 1)]
+    run.state = fold(run.facts)
+    return run
+
+
 def _unknown(run_id: str) -> Json:
     return {"ok": False, "code": "not_found", "message": f"There is no run `{run_id}`.", "hint": ""}
 
@@ -311,16 +333,16 @@ class FakeClient:
 
 
 class FakeDoor:
-    """Opens one fake engine per root. `down`: there is none and none can be started."""
+    """Opens one fake engine per root. `down`: there is none and none can be started; `older` as `FakeEngine` has it."""
 
-    def __init__(self, down: bool = False) -> None:
-        self.down = down
+    def __init__(self, down: bool = False, older: bool = False) -> None:
+        self.down, self.older = down, older
         self.engines: dict[str, FakeEngine] = {}
 
     async def connect(self, root: Path, data_dir: str | None) -> FakeClient:
         if self.down:
             raise EngineUnavailable("The engine cannot be started: no space left.", "Make room.")
-        engine = self.engines.setdefault(str(root), FakeEngine())
+        engine = self.engines.setdefault(str(root), FakeEngine(self.older))
         engine.started += 1
         engine.gone = False
         return FakeClient(engine)

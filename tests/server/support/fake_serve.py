@@ -1,6 +1,7 @@
 """`loop-ls serve` with a fake engine behind it: `python -m tests.server.support.fake_serve [words]`.
 
-`down`: no engine can be started. `boom`: the analysis of a document that speaks of `boom` raises.
+`down`: no engine can be started. `older`: the engine has runs from before, which come to be known late.
+`boom`: the analysis of a document that speaks of `boom` raises.
 `torn`: an edit that types `tear` raises.
 `broken`: what handles documents, completion, renaming, commands and settings raises.
 `stuck`: the reading of a folder never gets beyond its first files.
@@ -96,7 +97,7 @@ def main() -> int:
         _make_edits_fail()
     if "stuck" in sys.argv:
         _make_reading_stop()
-    return serve_stdio(FakeDoor(down="down" in sys.argv))
+    return serve_stdio(FakeDoor(down="down" in sys.argv, older="older" in sys.argv))
 
 
 if __name__ == "__main__":
