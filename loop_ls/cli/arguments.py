@@ -19,3 +19,9 @@ def print_json(answer: Mapping[str, object]) -> int:
     """The exit code of a command that only answers."""
     print(json.dumps(answer, ensure_ascii=False))
     return 0
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Whom to ask in place of those that the files name."""
+    parser.add_argument("--provider", metavar="NAME", help="ask this provider in place of those of the files")
+    parser.add_argument("--model", metavar="NAME", help="ask this model in place of those of the files")

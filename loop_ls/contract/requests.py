@@ -69,6 +69,10 @@ class Start(AsNamed):
     """`budgetUsd`, `maxTokens`, `wallClock`, `unchanged` of this run."""
     item: FromZero | None = None
     """Only this item of a loop over items."""
+    provider: str | None = None
+    """Whom to ask in this run, in place of those that the files name; without `model` its default one."""
+    model: str | None = None
+    """Of `provider`, else of the providers that the files name."""
     check: Object | None = None
     """Judge the run by the checks beside its file, those of a test case among them: `{case?}`."""
     session_id: str | None = None
@@ -373,6 +377,8 @@ class RunCommand(Request):
     message: str | None = None
     parameters: Object | None = None
     max_iterations: FromOne | None = None
+    provider: str | None = None
+    model: str | None = None
     mock: bool | None = None
     item: int | None = None
     limits: Object | None = None

@@ -261,6 +261,12 @@ def kept(commands: Commands, said: Said) -> object:
     return found
 
 
+def asked_in_newest(commands: Commands, said: Said) -> object:
+    """Whom the run that began last asks in place of those that its files name."""
+    first = json.loads(commands("runs", "events", "--json").out.splitlines()[0])
+    return first["plan"].get("instead")
+
+
 def same_as(*words: str) -> Sees:
     """Whether these words give the same run once more."""
     return lambda commands, said: commands(*words).json["runId"] == said.json["runId"]
@@ -286,6 +292,20 @@ ROWS = (
            first_fact("limits", "maxTokens"), 90000, None),
     Option("run --max-time", ("run", "develop.yaml", *MOCK, "--max-time", "10m"), first_fact("limits", "wallClock"),
            600.0, None),
+    Option("run --provider", (*RUN, "--model", "m", "--provider", "scripted"), first_fact("plan", "instead"),
+           {"provider": "scripted", "model": "m"}, {"model": "m"}, (*RUN, "--model", "m")),
+    Option("run --model", (*RUN, "--model", "large"), first_fact("plan", "instead"), {"model": "large"}, None),
+    Option("enhance --provider", ("enhance", "develop.yaml", *ENHANCE, "--provider", "nobody"), status, 2, 0),
+    Option("enhance --model", ("enhance", "develop.yaml", *ENHANCE, "--model", "large"),
+           first_fact("plan", "instead"), {"model": "large"}, None),
+    Option("test --provider", ("test", "tried.yaml", "--provider", "nobody"), tells("no configured provider"), True,
+           False),
+    Option("test --model", ("test", "tried.yaml", "--model", "large", "--json"), asked_in_newest, {"model": "large"},
+           None),
+    Option("estimate --provider", ("estimate", "keyless.yaml", "--provider", "groqq"), tells("did you mean `groq`"),
+           True, False),
+    Option("estimate --model", ("estimate", "keyless.yaml", "--model", "gpt-4o", "--json"),
+           lambda commands, said: said.json["usd"] is not None, True, False),
     Option("run --mock", ("run", "develop.yaml", "--input", "x", "--json", "--mock"), first_fact("mock"), True, False),
     Option("run --detach", (*RUN, "--detach"), first_fact("detach"), True, False),
     Option("run --verbose", ("run", "develop.yaml", "--input", "x", "--verbose"), tells("Condition evaluation"), True,

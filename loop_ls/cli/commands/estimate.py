@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 
 from loop_ls.app.prices import prices
+from loop_ls.cli.arguments import add_model
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.files.one_file import add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.runs.run_request import Wrong
 from loop_ls.contract.amounts import money
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.providers.config import chosen_model
 from loop_ls.features.estimate.answers import Estimate
-from loop_ls.features.estimate.estimate import estimate
+from loop_ls.features.estimate.estimate import estimate, estimate_of_workflow
 from loop_ls.formats.registry import ASSISTANT, runnable_formats
 from loop_ls.report.terminal_text import shown
+from loop_ls.text.json_value import as_object
 
 HELP = "count the calls and dollars of a workflow or loop"
 
@@ -20,6 +24,7 @@ HELP = "count the calls and dollars of a workflow or loop"
 def configure(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
     parser.add_argument("--loop", metavar="NAME", help="only this loop or step")
+    add_model(parser)
     add_json(parser)
 
 
@@ -31,7 +36,16 @@ def run(args: argparse.Namespace) -> int:
     except Wrong as wrong:
         return refuse(str(wrong))
     price = prices(opened.workspace, opened.document)
-    found = estimate(opened.workspace, opened.document, element, price, assistant)
+    if args.provider or args.model:
+        if not opened.document.is_workflow:
+            return refuse("`--provider` and `--model` say whom a workflow asks, and this file is none")
+        try:
+            instead = chosen_model(args.provider, args.model, as_object(opened.workspace.settings.raw.get("providers")))
+        except ModelFailure as failure:
+            return refuse(" ".join(part for part in (failure.message, failure.hint) if part))
+        found = estimate_of_workflow(opened.workspace, opened.document, element, price, instead)
+    else:
+        found = estimate(opened.workspace, opened.document, element, price, assistant)
     if args.json:
         print_json(dict(found.answer()))
     else:

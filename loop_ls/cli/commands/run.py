@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from loop_ls.cli.arguments import from_one
+from loop_ls.cli.arguments import add_model, from_one
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
@@ -45,6 +45,7 @@ def add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
     parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
+    add_model(parser)
     parser.add_argument("--max-iterations", type=from_one, metavar="N", help="a limit below that of the file")
     parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")

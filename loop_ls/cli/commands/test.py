@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.arguments import from_one
+from loop_ls.cli.arguments import add_model, from_one
 from loop_ls.cli.commands.run import Manner, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
-from loop_ls.cli.runs.run_request import Wrong, found_file
+from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file
 from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
@@ -52,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", dest="named", metavar="NAME", help="only cases whose name contains this")
     parser.add_argument("--repeat", type=from_one, default=1, metavar="N", help="run each case so often")
     parser.add_argument("--junit", metavar="FILE", help="write a report for build servers (JUnit XML)")
+    add_model(parser)
     parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars that one run may cost")
     parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
     parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the runs use")
@@ -145,6 +146,7 @@ def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
         "enhance": {"start": False},
         "check": {"case": case.name},
         "parameters": given.parameters,
+        **asked_instead(args),
     }
     if given.input is not None:
         request["input"] = given.input

@@ -46,6 +46,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
     }
     if args.input is not None:
         request["input"] = read_input(args.input)
+    request |= asked_instead(args)
     if args.goal is not None:
         request["goal"] = read_input(args.goal)
     if args.param:
@@ -62,6 +63,11 @@ def wanted(args: argparse.Namespace) -> Wanted:
     if named := {name: value for name, value in limits.items() if value is not None}:
         request["limits"] = named
     return Wanted(root, request)
+
+
+def asked_instead(args: argparse.Namespace) -> dict[str, str]:
+    """Whom to ask in place of those that the files name."""
+    return {name: value for name in ("provider", "model") if (value := getattr(args, name, None)) is not None}
 
 
 def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] | None:

@@ -59,7 +59,7 @@ class WorkflowProgram:
     async def _run(
         self, plan: Plan, recorder: Recorder, models: Models, sessions: Sessions | None, within: Place | None
     ) -> Outcome:
-        library = Library(plan.texts, plan.keys)
+        library = Library.of(plan)
         context = Context(
             library=library,
             recorder=recorder,
@@ -102,7 +102,7 @@ class WorkflowProgram:
             recorder,
             models,
             plan.root,
-            judges_otherwise(plan, Library(plan.texts, plan.keys)),
+            judges_otherwise(plan, Library.of(plan)),
             plan.mock,
             lambda: self._spent(plan.run_id),
             None if plan.elements is None else frozenset(plan.elements),

@@ -58,7 +58,7 @@ def of_targets(
 
 def needs_of(plan: Plan) -> Needs:
     """The servers and stores of a workflow's run. Raises `Failure` and `Refused`."""
-    library = Library(plan.texts, plan.keys)
+    library = Library.of(plan)
     return needs(library, reached_by(plan, library), _elements(plan), plan.settings)
 
 
@@ -81,7 +81,7 @@ def _plays(plan: Plan) -> bool:
 
 
 def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
-    library = Library(plan.texts, plan.keys)
+    library = Library.of(plan)
     reached, elements = reached_by(plan, library), _elements(plan)
     names = environment_names(library, reached)
     variables: list[Capability] = [Variable(name) for name in names]

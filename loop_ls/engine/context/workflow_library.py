@@ -8,20 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.model import Element, Workflow
+from loop_ls.formats.workflow.one_model import OneModel, one_model
 from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.graph.graph import run_order
 from loop_ls.index.resolve import listing, resolve_key, suggestions
 
 
 class Library:
-    """Workflows by key. `texts`: path -> text; `keys`: workflow key -> path."""
+    """Workflows by key. `texts`: path -> text; `keys`: workflow key -> path; `instead`: whom to ask in place of those
+    that the files name."""
 
-    def __init__(self, texts: Mapping[str, str], keys: Mapping[str, str]) -> None:
-        self._texts, self._keys = texts, keys
+    def __init__(self, texts: Mapping[str, str], keys: Mapping[str, str], instead: OneModel | None = None) -> None:
+        self._texts, self._keys, self._instead = texts, keys, instead
         self._read: dict[str, Workflow] = {}
         self._order: dict[str, tuple[Element, ...]] = {}
+
+    @classmethod
+    def of(cls, plan: Plan) -> Library:
+        """The workflows of a run, as it was started."""
+        return cls(plan.texts, plan.keys, one_model(plan.details.get("instead")))
 
     def workflow(self, key: str) -> Workflow:
         """The workflow with this key, as values. Raises `Failure` when its file cannot be run."""
@@ -32,7 +40,7 @@ class Library:
                 line = first.span.start.line + 1
                 message = f"the workflow `{key}` cannot be run: {first.message} ({first.code}, line {line})"
                 raise Failure("file_has_errors", message, f"`loop-ls check {self._keys[key]}` shows all that is wrong")
-            self._read[key] = found
+            self._read[key] = found if self._instead is None else self._instead.workflow(found)
         return self._read[key]
 
     def order(self, key: str) -> tuple[Element, ...]:

@@ -25,12 +25,12 @@ MOST = sys.float_info.max
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths.
-    `settings` are those of the editor. `input` None: not given (an empty text is given); so with `goal`
-    and `message`. `enhance` says whether and how the file may be changed between rounds: `{start?, editor?,
-    headless?, uri?}`. `check`: the declared checks decide how the run ends, with those of the case that it names;
-    None: they do not. `agree_only`: what the run may do is agreed to, and nothing starts. `path` is empty where
-    a definition is started by its name alone."""
+    """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths. `settings` are
+    those of the editor. `input` None: not given (an empty text is given); so with `goal` and `message`. `provider`
+    and `model`: whom to ask in place of those that the files name. `enhance` says whether and how the file may be
+    changed between rounds: `{start?, editor?, headless?, uri?}`. `check`: the declared checks decide how the run
+    ends, with those of the case that it names; None: they do not. `agree_only`: what the run may do is agreed to, and
+    nothing starts. `path` is empty where a definition is started by its name alone."""
 
     root: Path
     path: str
@@ -46,6 +46,8 @@ class StartRequest:
     limits: Mapping[str, Json] = field(default_factory=dict)
     item: int | None = None
     check: Mapping[str, Json] | None = None
+    provider: str | None = None
+    model: str | None = None
     mock: bool = False
     consent: str | None = None
     agree_only: bool = False
@@ -83,6 +85,8 @@ def read_request(argument: object, home: Path | None = None) -> StartRequest:
         limits=_limits(argument.get("limits")),
         item=_item(argument.get("item"), kind),
         check=check if isinstance(check := argument.get("check"), Mapping) else None,
+        provider=_text(argument, "provider") or None,
+        model=_text(argument, "model") or None,
         mock=argument.get("mock") is True,
         consent=_text(argument, "consent"),
         agree_only=argument.get("agreeOnly") is True,

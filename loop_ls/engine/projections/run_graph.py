@@ -60,7 +60,7 @@ def graph_of(plan: Plan) -> list[Node]:
 
 
 def _workflow(plan: Plan) -> list[Node]:
-    library = Library(plan.texts, plan.keys)
+    library = Library.of(plan)
     try:
         nodes = _elements(library, library.key_of(plan.path), ())
     except (Failure, KeyError, StopIteration):

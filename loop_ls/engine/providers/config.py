@@ -7,6 +7,7 @@ that could be printed or journalled.
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.engine.providers.limits.rate_limits import limit
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.text.json_value import Json, as_object, float_field
 
 KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
@@ -149,6 +151,19 @@ def _target(written: str) -> Target:
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+
+
+def chosen_model(
+    provider: str | None, model: str | None, settings: Mapping[str, Json], environ: Mapping[str, str] = os.environ
+) -> OneModel | None:
+    """Whom somebody names in place of all that files name. Raises `ModelFailure` for a provider that nobody knows."""
+    if provider is None:
+        return OneModel(model) if model else None
+    known = configured(provider, settings, environ)
+    if not (model or known.default_model):
+        told = f"`{provider}` has no default model, and none is named."
+        raise ModelFailure("unknown_provider", told, "Say which one with `--model`.", provider=provider)
+    return OneModel(model or known.default_model, provider)
 
 
 def _unknown(name: str, settings: Mapping[str, Json]) -> ModelFailure:

@@ -216,7 +216,7 @@ def declared_variables(plan: Plan) -> set[str]:
     found = set(KEYS)
     found.update(_named_in(dict(plan.settings)))
     if any("${" in text for text in plan.texts.values()):
-        library = Library(plan.texts, plan.keys)
+        library = Library.of(plan)
         for key in plan.keys:
             with suppress(Failure, KeyError):  # what cannot be run puts nothing anywhere
                 found.update(name for text in library.workflow(key).env.values() for name in names_in(text))

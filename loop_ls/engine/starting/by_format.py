@@ -40,6 +40,9 @@ class ByFormat:
         if format_ != WORKFLOW and request.check is not None:
             told = f"Declared checks decide runs of workflows, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "Run it without `--check`.")
+        if format_ != WORKFLOW and (request.provider or request.model):
+            told = f"A start names whom workflows ask, and {request.path or request.target_name} is none."
+            raise Refused("bad_argument", told, "Run it without `--provider` and `--model`, or change its file.")
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."

@@ -25,13 +25,14 @@ from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import outputs_folder
 from loop_ls.engine.core.errors import Code, Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.core.preparer import Prepared, Validate
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
+from loop_ls.engine.providers.config import chosen_model
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
@@ -47,6 +48,7 @@ from loop_ls.engine.starting.required_inputs import (
 )
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
+from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the
@@ -66,6 +68,7 @@ class Chosen:
     key: str
     elements: frozenset[str] | None
     reached: tuple[str, ...]
+    instead: OneModel | None = None
 
     @property
     def workflow(self) -> Workflow:
@@ -111,7 +114,8 @@ class WorkflowPreparer:
         self._check(snapshot, [request.path], request.path)
         # The file that was asked for wins over a namesake.
         keys = {**{each: files[0] for each, files in snapshot.keys.items()}, key: request.path}
-        library = Library(Texts(snapshot), keys)
+        instead = _instead(request, as_object(snapshot.settings.raw.get("providers")), self._environ)
+        library = Library(Texts(snapshot), keys, instead)
         with_ = _elements(library, key, request)
         try:
             reached = reachable(library, key, with_)
@@ -122,7 +126,7 @@ class WorkflowPreparer:
             failure = found
         if failure is not None:
             raise _refused(failure)
-        return Chosen(library, key, with_, reached)
+        return Chosen(library, key, with_, reached, instead)
 
     def _check(self, snapshot: Snapshot, paths: Sequence[str], started: str) -> None:
         """Raises `Refused(file_has_errors)`; the first error is told, all are listed."""
@@ -214,7 +218,7 @@ class WorkflowPreparer:
     ) -> RunStarted:
         """What `prepare` asks of models and people, for a run whose texts are recorded. Raises `Refused`."""
         plan = plan_of(started, texts)
-        library = Library(plan.texts, plan.keys)
+        library = Library.of(plan)
         elements = None if plan.elements is None else frozenset(plan.elements)
         if plan.mock:
             require_mock(models(plan))
@@ -247,6 +251,14 @@ def _key(snapshot: Snapshot, request: StartRequest) -> str:
     if not document.is_workflow:
         raise Refused("bad_argument", f"{request.path} is no workflow: it does not say `$schema: workflow/v2.0`.")
     return snapshot.key(request.path) or Path(request.path).stem
+
+
+def _instead(request: StartRequest, providers: Mapping[str, Json], environ: Mapping[str, str]) -> OneModel | None:
+    """Whom this run asks in place of those that the files name. Raises `Refused` for a provider that nobody knows."""
+    try:
+        return chosen_model(request.provider, request.model, providers, environ)
+    except ModelFailure as failure:
+        raise Refused("bad_argument", failure.message, failure.hint, {"provider": request.provider or ""}) from failure
 
 
 def _elements(library: Library, key: str, request: StartRequest) -> frozenset[str] | None:
@@ -293,6 +305,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             else [each.name for each in chosen.workflow.elements if each.name in chosen.elements],
             "maxIterations": request.max_iterations,
             "logging": chosen.workflow.execution.logging,
+            **({} if chosen.instead is None else {"instead": chosen.instead.wire()}),
             **({} if request.item is None else {"item": request.item}),
             **declared.plan,
             **({"unread": unread} if unread else {}),

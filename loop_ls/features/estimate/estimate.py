@@ -15,6 +15,7 @@ from loop_ls.features.language_support import support_of
 from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.price import price_faults
+from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.index.calls import NONE, Calls, asks_judge, element_calls, most_iterations
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
@@ -43,11 +44,16 @@ def estimate(
 
 
 def estimate_of_workflow(
-    workspace: Workspace, document: Document, element: Element | None = None, price: PriceOf | None = None
+    workspace: Workspace,
+    document: Document,
+    element: Element | None = None,
+    price: PriceOf | None = None,
+    instead: OneModel | None = None,
 ) -> Estimate:
+    """`instead`: whom the run asks in place of those that its files name."""
     chosen = run_with(document, element)
     calls = _once(workspace, document, chosen)
-    asked = _Asked(workspace)
+    asked = _Asked(workspace, instead)
     for one in chosen:
         asked.take(document, one)
     known = price or price_of(workspace, document)
@@ -190,11 +196,15 @@ def _names(elements: list[Element]) -> str:
 # -- who is asked ---------------------------------------------------------------------------------
 
 
+#: Modes whose models a start does not exchange.
+_OWN_MODELS = ("consensus", "embeddings")
+
+
 class _Asked:
     """Every model that a run may ask, and the longest answer that one may give."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, workspace: Workspace, instead: OneModel | None = None) -> None:
+        self._workspace, self._instead = workspace, instead
         self.targets: dict[Target, None] = {}
         self.longest: int | None = 0
         self.unnamed = False
@@ -206,8 +216,12 @@ class _Asked:
             own = [
                 one for block in element.block.walk() for one in _written(block.text("provider"), block.text("model"))
             ]
-            self.targets |= dict.fromkeys([*given.models.chain, *own])
-            self.unnamed |= not given.models.chain and not own
+            if self._instead is not None and element.mode not in _OWN_MODELS:
+                own = list(self._instead.chain(given.models.chain or tuple(own)))
+            else:
+                own += given.models.chain
+            self.targets |= dict.fromkeys(own)
+            self.unnamed |= not own
             tokens = given.max_tokens.value
             self.longest = None if tokens is None or self.longest is None else max(self.longest, tokens)
         callee = self._workspace.callee(document, element.reference)

@@ -51,6 +51,8 @@ _PASSED = (
     "message",
     "parameters",
     "maxIterations",
+    "provider",
+    "model",
     "mock",
     "sessionId",
     "idempotencyKey",

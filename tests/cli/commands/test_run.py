@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import DEVELOP, Place
+from tests.cli.conftest import ANSWERS, DEVELOP, Place
 
 SAYS_NO = 'answers:\n  - when: {purpose: judge}\n    say: "NO"\n  - say: "a draft"\n'
 
@@ -141,3 +141,22 @@ def test_what_is_missing_is_said_as_words_to_type(shared: Place) -> None:
     assert "  give: --param topic=TEXT --param before=TEXT\n" in done.stderr
     done = shared.call("run", "develop.yaml", "--mock")
     assert "  give: --input TEXT\n" in done.stderr
+
+
+def test_another_model_is_asked_in_one_run_and_by_its_fork(shared: Place) -> None:
+    """Those of the called workflow, of the judge and of the step, in place of what three files say."""
+    shared.write("keyless.yaml", DEVELOP.replace("develop_it", "keyless").replace("scripted", "openai"))
+    shared.write("keyless.answers.yaml", ANSWERS)
+    instead = ("--provider", "scripted", "--model", "large")
+    done = shared.call("run", "keyless.yaml", "--input", "ships", *instead, "--json")
+    assert done.returncode == 0, done.stderr
+    run_id = json.loads(done.stdout)["runId"]
+    forked = shared.call("runs", "fork", run_id, "--iteration", "2", "--json")
+    assert forked.returncode == 0, forked.stderr
+    for one in (run_id, json.loads(forked.stdout)["runId"]):
+        facts = [json.loads(line) for line in shared.call("runs", "events", one, "--json").stdout.splitlines()]
+        asked = {(fact["provider"], fact["model"]) for fact in facts if fact["kind"] == "call"}
+        assert asked == {("scripted", "large")}
+    wrong = shared.call("run", "keyless.yaml", "--input", "ships", "--provider", "scriptd", "--model", "large")
+    assert wrong.returncode == 2
+    assert "did you mean `scripted`?" in wrong.stderr

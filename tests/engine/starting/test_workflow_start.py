@@ -297,6 +297,28 @@ async def test_the_models_of_a_vote_are_shown_before_they_are_asked(project: Sta
     await project.start("vote.yaml")
 
 
+async def test_whom_a_start_names_is_asked_judged_priced_and_agreed_to(project: StartProject) -> None:
+    acme = "providers: {acme: {baseUrl: 'https://acme.dev/v1', defaultModel: big}}\n"
+    project.settings(f"limits: {{budgetUsd: 1}}\n{acme}")
+    started = {"provider": "acme"}
+    assert "`big` of `acme`, and nobody knows its price" in (await project.refused(**started)).message
+    project.settings(acme)
+    asked = await project.refused(**started)
+    assert (asked.code, asked.details["capabilities"]) == ("consent_required", ["sends texts to acme.dev"])
+    consent = agreed(project.data, asked.details)
+    plan = await project.plan(**started, consent=consent)
+    assert plan.details["instead"] == {"provider": "acme", "model": "big"}
+    assert "instead" not in (await project.plan()).details
+
+
+async def test_a_provider_that_nobody_knows_is_refused_with_the_nearest_one(project: StartProject) -> None:
+    refused = await project.refused(provider="olama", model="m")
+    assert (refused.code, refused.message) == (
+        "bad_argument",
+        "`olama` is no configured provider; did you mean `ollama`?",
+    )
+
+
 async def test_a_variable_of_the_environment_is_shown_before_it_goes_anywhere(project: StartProject) -> None:
     text = project.write("leak.yaml", 'env: {K: "${MY_SECRET}"}\nsteps:\n  - {name: a, run: "{{env.K}}"}\n', "openai")
     assert "MY_SECRET" in text

@@ -101,6 +101,8 @@ export interface EnhanceStartCommand {
   message?: string;
   parameters?: Record<string, unknown>;
   maxIterations?: number;
+  provider?: string;
+  model?: string;
   mock?: boolean;
   item?: number;
   limits?: Record<string, unknown>;
@@ -220,6 +222,8 @@ export interface RunCommand {
   message?: string;
   parameters?: Record<string, unknown>;
   maxIterations?: number;
+  provider?: string;
+  model?: string;
   mock?: boolean;
   item?: number;
   limits?: Record<string, unknown>;
@@ -256,6 +260,10 @@ export interface Start {
   limits?: Record<string, unknown>;
   /** Only this item of a loop over items. */
   item?: number;
+  /** Whom to ask in this run, in place of those that the files name; without `model` its default one. */
+  provider?: string;
+  /** Of `provider`, else of the providers that the files name. */
+  model?: string;
   /** Judge the run by the checks beside its file, those of a test case among them: `{case?}`. */
   check?: Record<string, unknown>;
   session_id?: string;
