@@ -78,10 +78,11 @@ async def test_WB_065_an_unknown_name_makes_it_false_with_a_warning() -> None:
         steps:
           - {name: a, if: "{{nobody}}", run: x}
           - {name: b, if: "{{nobody}} != 'x'", run: x}
+          - {name: c, if: "ask {{nobody}}", run: x}
     """
     ran = await run(main)
     assert ran.order == []
-    assert len(ran.warnings) == 2
+    assert len(ran.warnings) == 3
     assert all("{{nobody}}" in warning for warning in ran.warnings)
 
 

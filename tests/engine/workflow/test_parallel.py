@@ -89,6 +89,15 @@ async def test_WB_144_complete_running_lets_it_end() -> None:
     assert done.reason == "error"
 
 
+@pytest.mark.parametrize("policy", ["continue", "complete_running"])
+async def test_WB_145_of_several_failures_the_first_is_that_of_the_run(policy: str) -> None:
+    broken = {"bad": failure("bad luck"), "slow": failure("slow luck")}
+    done = await ran(BROKEN, f", max_workers: 2, on_error: {policy}", TIMES, **broken)
+    assert [body["step"] for body in done.of("step_failed")] == ["bad", "slow"]
+    assert done.outcome.failure is not None
+    assert "bad luck" in done.outcome.failure.message
+
+
 async def test_WB_145_continue_runs_everything_else_and_fails_at_the_end() -> None:
     done = await ran(
         BROKEN.replace("after, needs: [bad], run: x", "after, needs: [bad], run: '[{{bad}}]'"),

@@ -338,6 +338,7 @@ def fixes(text: str, rule: str, path: str = PATH) -> list[str]:
         ("purpose: [coding]", []),
         ("loopEnabled: 3", []),
         ("loopEnabled: 'true'", ["Remove the quotes"]),
+        ("maxBudgetUsd: &five 5\npurpose: *five", []),
     ],
 )
 def test_AL004_quotes_are_proposed_for_texts_only(keys: str, expected: list[str]) -> None:

@@ -677,3 +677,26 @@ def test_WF503_a_slip_of_input_with_a_part_is_told_that_there_are_none() -> None
           - {name: b, needs: [a], run: "{{a}} {{nothing.name}}"}
                                             # ^^^^^^^^^^^^^^^^ warning: WF503 `nothing.name` does not exist: `nothing`
     """)
+
+
+def test_WF202_the_first_of_the_same_name_is_shown() -> None:
+    source = """
+        steps:
+          - {temperature: 0.5, name: a, run: "{{input}}"}
+          - {name: a, needs: [a], run: "{{input}} {{a}}"}
+          - {run: "{{input}} {{a}}", needs: [a], name: a}
+    """
+    found = [one for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule == "WF202"]
+    assert [one.span.start.line - one.related[0].span.start.line for one in found] == [1, 2]
+    assert {one.related[0].span.start.column for one in found} == {29}
+
+
+def test_WF903_every_link_of_a_chain_is_asked() -> None:
+    for place in ("execution", "step"):
+        hot = "temperature: 1.5, providers: [{provider: openai, model: gpt-4o}, {provider: anthropic, model: m}]"
+        execution = hot if place == "execution" else "provider: ollama, model: llama3.2"
+        step = hot if place == "step" else "timeout: 5s"
+        source = f"execution: {{{execution}}}\nsteps:\n  - {{name: a, {step}, run: '{{{{input}}}}'}}\n"
+        assert "WF903" in {one.rule for one in findings_of(read_fixture(source))["flow.yaml"]}, place
+        cool = source.replace("anthropic", "ollama")
+        assert "WF903" not in {one.rule for one in findings_of(read_fixture(cool))["flow.yaml"]}, place
