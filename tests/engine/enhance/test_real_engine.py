@@ -156,7 +156,11 @@ tests:
   - {name: town, vars: {input: the town}, holdout: true}
   - {name: later, vars: {input: soon}, skip: not yet}
 """
-CHECKS_FILE = "assert: [{name: whole, type: starts-with, on: step.publish, value: Published}]\n"
+CHECKS_FILE = """\
+assert:
+  - {name: whole, type: starts-with, on: step.publish, value: Published}
+  - {name: mild, type: contains, on: step.publish, value: never said, severity: warn}
+"""
 
 
 def with_cases(project: EngineProject, checks: str = CHECKS_FILE, cases: str = CASES_FILE) -> None:
@@ -192,6 +196,7 @@ async def test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on(projec
     [planner] = [one for one in project.models.requests if one.purpose == "planner"]
     assert "no air" in planner.prompt
     assert "is not in the output" not in planner.prompt
+    assert "mild" not in planner.prompt, "what only warns has not failed"
     assert "the town" not in planner.prompt
 
 
