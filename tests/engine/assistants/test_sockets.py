@@ -257,10 +257,34 @@ async def test_a_token_that_is_taken_away_counts_no_more(served: ServedProject) 
     assert served.agent.calls == []
 
 
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+async def test_who_had_a_token_that_was_taken_away_hears_no_more(served: ServedProject, transport: str) -> None:
+    """Of two sockets of one user the one stays, whose token still counts."""
+    go = served.root / "go"
+    served.agent.say({"text": "a", "wait_for": str(go)}, {"text": "b"})
+    taken, token = served.tokens.create("emil", "editor")
+    gone = await served.socket(token, transport=transport)
+    stays = await served.socket(served.token("emil", "editor"), transport=transport)
+    await started(stays)
+    await served.calls(1)
+    await gone.status("running")
+    served.tokens.revoke(taken.id)
+    heard = len(gone.heard)
+    go.touch()
+    await stays.status("idle")
+    async with asyncio.timeout(60):
+        while gone.io.connected:
+            await asyncio.sleep(0.01)
+    assert gone.heard[heard:] == []
+
+
 KEY = "no-shape-at-all-771"
 
 
-async def test_no_socket_hears_a_key_that_an_agent_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+async def test_no_socket_hears_a_key_that_an_agent_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, transport: str
+) -> None:
     """In what it asks a person, in what it ends with and in how it fails: whole, and where a title cuts it in two."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     async with serving(tmp_path) as served:
@@ -268,7 +292,7 @@ async def test_no_socket_hears_a_key_that_an_agent_says(tmp_path: Path, monkeypa
         said = f"{'x' * 55}{KEY} and {KEY}"
         served.agent.say({"text": said}, {"stderr": f"refused: {said}", "exit": 1})
         served.criterion("manual")
-        client = await served.socket()
+        client = await served.socket(transport=transport)
         await started(client)
         asked = await client.level("action_required")
         await client.send("loop:approve", loopId=asked["loopId"], approved=True)

@@ -185,9 +185,15 @@ class Sockets:
         rooms = {_room(told.run.user)}
         if told.event == "stopped":
             rooms |= self._actors.pop(told.run.run_id, set())
+        await self._let_go()
         for message in messages(told):
             for room in rooms:
                 await self._send(room, message)
+
+    async def _let_go(self) -> None:
+        """Whose token was taken away hears no more."""
+        for sid in [sid for sid in self._people if self._person(sid) is None]:
+            await self._server.disconnect(sid)
 
     async def _send(self, room: str, message: Message) -> None:
         await self._server.emit(message.event, message.payload, room=room)

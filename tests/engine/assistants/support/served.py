@@ -154,7 +154,15 @@ async def serving(
             yield project
         finally:
             for client in project.clients:
-                await client.io.disconnect()
+                await _left(client)
             await sockets.aclose()
             await project.close()
             await listening.stop()
+
+
+async def _left(client: Client) -> None:
+    """A poll that is open would be waited for, half a minute."""
+    if client.io.eio.current_transport == "polling":
+        await client.io.eio.disconnect(abort=True)
+    else:
+        await client.io.disconnect()
