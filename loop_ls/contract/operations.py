@@ -107,7 +107,7 @@ _READING = (
         "Iterations with output, verdict, question and answer, in pages.",
         "History",
         query="HistoryQuery",
-        cli=("runs show", "runs diff"),
+        cli=("runs show", "runs diff", "runs compare"),
     ),
     Operation(
         "metrics",

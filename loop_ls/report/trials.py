@@ -18,7 +18,8 @@ Ending = Literal["passed", "failed", "error", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run of one case. `id` is that of reports: `report.cases.yaml::sea[2/3]`. `problems` are one line each."""
+    """One run of one case. `id` is that of reports: `report.cases.yaml::sea[2/3]`. `problems` are one line each.
+    `score` is the mean of its checks by weight, from 0 to 1."""
 
     id: str
     ending: Ending
@@ -26,6 +27,7 @@ class Trial:
     run_id: str = ""
     seconds: float = 0.0
     usd: float | None = None
+    score: float | None = None
 
     @property
     def passes(self) -> bool:
@@ -40,7 +42,8 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     """What is said of one trial when it is over."""
     cost = f"  {said}" if (said := money(trial.usd)) else ""
     time = "" if trial.ending == "skipped" else f"  {trial.seconds:.1f} s"
-    yield shown(f"{trial.id}  {trial.ending}{time}{cost}")
+    score = "" if trial.score is None else f"  score {trial.score:.2f}"
+    yield shown(f"{trial.id}  {trial.ending}{score}{time}{cost}")
     for problem in trial.problems:
         first, *rest = problem.splitlines() or [""]
         yield shown(f"  {first}")

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
 
 TRIALS = (
-    Trial("a.cases.yaml::sea", "passed", seconds=1.26, usd=0.02),
+    Trial("a.cases.yaml::sea", "passed", seconds=1.26, usd=0.02, score=0.75),
     Trial("a.cases.yaml::<x>", "failed", ("heading: missing & gone\nmore of it",), seconds=0.5),
     Trial("a.cases.yaml::judged", "error", ("no verdict: fine",)),
     Trial("a.cases.yaml::late", "skipped", ("not ready",)),
@@ -15,7 +15,7 @@ TRIALS = (
 
 
 def test_lines() -> None:
-    assert list(trial_lines(TRIALS[0])) == ["a.cases.yaml::sea  passed  1.3 s  $0.02"]
+    assert list(trial_lines(TRIALS[0])) == ["a.cases.yaml::sea  passed  score 0.75  1.3 s  $0.02"]
     assert list(trial_lines(TRIALS[1]))[1:] == ["  heading: missing & gone", "    more of it"]
     assert summary_line(TRIALS) == "1 passed, 1 failed, 1 without a verdict, 1 skipped"
     assert summary_line(()) == "no test case was run"

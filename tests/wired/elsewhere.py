@@ -118,7 +118,7 @@ KEYS: dict[str, str] = {
     }),
     **_under(f"{_ENGINE}/enhance/test_real_engine.py", {
         "test cases: case.holdout, checks: check.hint":
-            "test_cases_beside_a_workflow_are_what_a_plan_is_tried_on",
+            "test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on",
     }),
     # -- settings
     **_under(f"{_ENGINE}/enhance/test_every_setting.py", {
@@ -192,6 +192,10 @@ KEYS: dict[str, str] = {
 }  # fmt: skip
 
 OPTIONS: dict[str, str] = {
+    **_under(f"{_CLI}/runs/test_runs_compare.py", {
+        "runs compare --full": "test_two_runs_stand_side_by_side_with_what_differs",
+        "run --compare": "test_one_start_runs_with_each_model_and_compares",
+    }),
     **_under(f"{_CLI}/commands/test_check.py", {
         "check --enable": "test_profiles_and_single_rules_are_switched_on_and_off",
         "check --root": "test_a_file_outside_of_the_root_has_an_absolute_path",

@@ -93,6 +93,7 @@ _NEEDED = {
     "test": ("tried.yaml",),
     "test-until": ("develop.yaml", "--loop", "develop", "--output", "x"),
     "runs diff": ("{run}", "1", "2"),
+    "runs compare": ("{run}", "{run}"),
     "runs note": ("{run}", "mind the tide"),
     "runs import": ("run.json",),
     "engine token create": ("--user", "ada"),
@@ -101,7 +102,7 @@ _NEEDED = {
     "preview": ("develop.yaml",),
     "convert": ("loops/pair.json", "--to", "workflow"),
 }
-_WITH_ID = re.compile(r"runs (?!list|import|diff|note)\w+")
+_WITH_ID = re.compile(r"runs (?!list|import|diff|compare|note)\w+")
 #: These serve, ask or show something until they are left; `--root` and `--data-dir` are looked at elsewhere.
 _STAYS = frozenset({"repl", "mcp", "demo", "engine start", "engine worker", "serve"})
 _OWN_FOLDER = re.compile("engine (token|repair)|doctor|check|fix|estimate|preview|definitions|convert")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from loop_ls.cli.arguments import add_model, from_one
-from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
+from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.parts import part
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
@@ -31,6 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
     parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
+    parser.add_argument(
+        "--compare",
+        type=models_named,
+        metavar="MODEL,MODEL",
+        help="run it once with each of these, PROVIDER/MODEL or MODEL, and show the runs side by side",
+    )
     parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
     parser.add_argument(
         "--agree-only",
@@ -81,6 +88,8 @@ class Manner:
 def run(args: argparse.Namespace) -> int:
     try:
         asked = wanted(args)
+        if args.compare and (args.provider or args.model or args.detach or args.agree_only):
+            raise Wrong("`--compare` names the models and waits for the runs")
     except Wrong as wrong:
         return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     manner = Manner(args.json, args.verbose, args.detach, args.yes)
@@ -89,6 +98,8 @@ def run(args: argparse.Namespace) -> int:
         async with await engine_for(args, asked.root) as engine:
             if args.agree_only:
                 return await _agree(engine, asked.request, manner)
+            if args.compare:
+                return await _compare(engine, asked.request, manner, args.compare)
             return await start_and_watch(engine, asked.request, manner)
 
     return settled(work, args.json)
@@ -117,6 +128,42 @@ async def start_and_watch(
         position = 0  # it began before this call, and may have ended since
     ask = terminal_line if manner.may_ask else None
     return await watch(engine, answer["runId"], position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
+
+
+def models_named(text: str) -> tuple[dict[str, str], ...]:
+    """`PROVIDER/MODEL` or `MODEL` each, as a start names them; a model may have slashes of its own behind the first."""
+    found = [one.strip() for one in text.split(",") if one.strip()]
+    if len(found) < 2:
+        raise argparse.ArgumentTypeError(f"`{text}` names no two models: PROVIDER/MODEL,PROVIDER/MODEL")
+    pairs = (one.partition("/") for one in found)
+    return tuple({"provider": head, "model": tail} if slash else {"model": head} for head, slash, tail in pairs)
+
+
+async def _compare(
+    engine: EngineClient, request: JsonObject, manner: Manner, models: Sequence[Mapping[str, str]]
+) -> int:
+    """One run after the other, then all of them side by side. Exit status 0: each ended well, else that of the first
+    one that did not."""
+    from loop_ls.cli.runs.runs_again import compared
+
+    ids, statuses = list[str](), list[int]()
+    for each in models:
+        status = await engine.engine_status()
+        if not status["ok"]:
+            return refuse(status, manner.as_json)
+        answer = await start(engine, {**request, **each}, manner)
+        if not answer["ok"]:
+            return refuse(answer, manner.as_json)
+        run_id = answer["runId"]
+        if not manner.as_json:
+            print(shown(f"{'/'.join(each.values())}: {run_id[:6]}"), file=sys.stderr)
+        async for event in engine.follow(status["engine"]["position"], run_id):
+            if event["kind"] in ENDED:
+                break
+        ended = await engine.status(run_id)
+        ids.append(run_id)
+        statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)
+    return await compared(engine, ids, manner.as_json) or next((one for one in statuses if one), 0)
 
 
 async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:

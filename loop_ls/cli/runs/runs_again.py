@@ -1,4 +1,4 @@
-"""Verbs of `loop-ls runs` that make something of a run: fork, replay, diff, export, import, approve, reject, note."""
+"""Verbs of `loop-ls runs` that make something of runs: fork, replay, diff, compare, export, import, approve, note."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import difflib
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,10 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     diff.add_argument("second", type=from_one, metavar="J")
     diff.add_argument("--loop", metavar="NAME", help="whose iterations (default: the outermost loop's)")
     common(diff, True)
+    compare = verbs.add_parser("compare", help="runs side by side: ending, model, cost, verdicts, checks, outputs")
+    compare.add_argument("id", metavar="ID", nargs="+", help="two runs or more; outputs are compared with the first")
+    compare.add_argument("--full", action="store_true", help="what differs in each step and loop")
+    common(compare, True)
     export = verbs.add_parser("export", help="all of a run as one JSON file, without secrets")
     export.add_argument("id", metavar="ID")
     export.add_argument("--into", metavar="FILE", help="write it there (default: standard output)")
@@ -131,6 +135,28 @@ def _of_one_loop(rows: list[Iteration], loop: str | None) -> list[Iteration]:
     return [row for row in done if row["place"].rpartition("/")[0] == place]
 
 
+async def _compare(engine: EngineClient, args: argparse.Namespace) -> int:
+    return await compared(engine, args.id, args.json, args.full)
+
+
+async def compared(engine: EngineClient, ids: Sequence[str], as_json: bool, full: bool = False) -> int:
+    """Print runs side by side."""
+    from loop_ls.cli.runs import runs_compare
+
+    if len(ids) < 2:
+        return refuse(refusal("bad_argument", "One run is compared with another: name two or more."), as_json)
+    found = list[runs_compare.Run]()
+    for run_id in ids:
+        one = await runs_compare.looked_up(engine, run_id)
+        if not isinstance(one, runs_compare.Run):
+            return refuse(one, as_json)
+        found.append(one)
+    if as_json:
+        return print_json(runs_compare.wire(found))
+    print("\n".join(runs_compare.told(found, full)))
+    return 0
+
+
 async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
     answer = await engine.export(args.id)
     if not answer["ok"]:
@@ -207,6 +233,7 @@ VERBS: dict[str, Work] = {
     "fork": _fork,
     "replay": _replay,
     "diff": _diff,
+    "compare": _compare,
     "export": _export,
     "import": _import,
     "approve": _decide,

@@ -56,7 +56,12 @@ def all_pass(outcomes: Iterable[Outcome]) -> bool:
 
 def total_score(outcomes: Iterable[Outcome]) -> float | None:
     """The mean of the scores by weight; None: nothing has a score."""
-    scored = [(one.check.weight, one.score) for one in outcomes if one.score is not None]
+    return mean_by_weight((one.check.weight, one.score) for one in outcomes)
+
+
+def mean_by_weight(scores: Iterable[tuple[float, float | None]]) -> float | None:
+    """Of weights and scores; None: nothing has a score."""
+    scored = [(weight, score) for weight, score in scores if score is not None]
     weights = sum(weight for weight, _ in scored)
     return sum(weight * score for weight, score in scored) / weights if weights else None
 
