@@ -144,7 +144,7 @@ async def _compare(
 ) -> int:
     """One run after the other, then all of them side by side. Exit status 0: each ended well, else that of the first
     one that did not."""
-    from loop_ls.cli.runs.runs_again import compared
+    from loop_ls.cli.runs.runs_compare import compare
 
     ids, statuses = list[str](), list[int]()
     for each in models:
@@ -163,7 +163,7 @@ async def _compare(
         ended = await engine.status(run_id)
         ids.append(run_id)
         statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)
-    return await compared(engine, ids, manner.as_json) or next((one for one in statuses if one), 0)
+    return await compare(engine, ids, manner.as_json) or next((one for one in statuses if one), 0)
 
 
 async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:

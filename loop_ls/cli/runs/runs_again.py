@@ -6,7 +6,7 @@ import argparse
 import difflib
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,25 +136,9 @@ def _of_one_loop(rows: list[Iteration], loop: str | None) -> list[Iteration]:
 
 
 async def _compare(engine: EngineClient, args: argparse.Namespace) -> int:
-    return await compared(engine, args.id, args.json, args.full)
+    from loop_ls.cli.runs.runs_compare import compare
 
-
-async def compared(engine: EngineClient, ids: Sequence[str], as_json: bool, full: bool = False) -> int:
-    """Print runs side by side."""
-    from loop_ls.cli.runs import runs_compare
-
-    if len(ids) < 2:
-        return refuse(refusal("bad_argument", "One run is compared with another: name two or more."), as_json)
-    found = list[runs_compare.Run]()
-    for run_id in ids:
-        one = await runs_compare.looked_up(engine, run_id)
-        if not isinstance(one, runs_compare.Run):
-            return refuse(one, as_json)
-        found.append(one)
-    if as_json:
-        return print_json(runs_compare.wire(found))
-    print("\n".join(runs_compare.told(found, full)))
-    return 0
+    return await compare(engine, args.id, args.json, args.full)
 
 
 async def _export(engine: EngineClient, args: argparse.Namespace) -> int:

@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loop_ls.cli.arguments import print_json
+from loop_ls.cli.engine.connect import refuse
 from loop_ls.cli.runs.runs_table import SHORT, iteration, outcome
 from loop_ls.client import EngineClient
+from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import clock, count, money
 from loop_ls.engine.checks.outcome import mean_by_weight
 from loop_ls.report.terminal_text import shown, width
@@ -60,6 +63,22 @@ class Run:
             "checks": dict(self.checks),
             "score": self.score,
         }
+
+
+async def compare(engine: EngineClient, ids: Sequence[str], as_json: bool, full: bool = False) -> int:
+    """Print runs side by side."""
+    if len(ids) < 2:
+        return refuse(refusal("bad_argument", "One run is compared with another: name two or more."), as_json)
+    found = list[Run]()
+    for run_id in ids:
+        one = await looked_up(engine, run_id)
+        if not isinstance(one, Run):
+            return refuse(one, as_json)
+        found.append(one)
+    if as_json:
+        return print_json(wire(found))
+    print("\n".join(told(found, full)))
+    return 0
 
 
 async def looked_up(engine: EngineClient, run_id: str) -> Run | Refusal:
