@@ -12,9 +12,11 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.formats.checks.model import AS_STARTED, Case, Check, Checks, checks_of
+from loop_ls.formats.checks.model import Target as Place
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.workflow.refusals import Refusal
+from loop_ls.formats.workflow.verdict_prompt import SAYS_PASS
 from loop_ls.text.json_value import Json
 
 
@@ -49,11 +51,16 @@ def declared_checks(plan: Plan) -> tuple[Check, ...]:
 
 
 def merged(declaration: Declaration, texts: Mapping[str, str]) -> tuple[Check, ...]:
-    """The checks of the file and of the case. Raises `Failure`."""
+    """The checks of the file and of the case, and that its verifiers say PASS. Raises `Failure`."""
     file = read_checks(texts[declaration.checks]) if declaration.checks else Checks()
     if not isinstance(file, Checks):
         raise unusable(declaration.checks, file)
-    return checks_of(file, _case(declaration, texts))
+    return (*checks_of(file, _case(declaration, texts)), *map(_says_pass, file.verifiers))
+
+
+def _says_pass(step: str) -> Check:
+    """A step that gives a verdict has to give a good one, as in an enhance loop."""
+    return Check(f"{step} says PASS", "regex", value=SAYS_PASS, on=Place("step", step))
 
 
 def _case(declaration: Declaration, texts: Mapping[str, str]) -> Case:

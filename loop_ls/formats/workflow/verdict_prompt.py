@@ -11,6 +11,8 @@ from typing import Literal
 _PASS = re.compile(r"(?<![\w{.])PASS(?:ED)?(?![\w}])")
 _FAIL = re.compile(r"(?<![\w{.])FAIL(?:ED)?(?![\w}])")
 _SAID = re.compile(r"\W*(?:(?P<fail>fail(?:ed|s)?)|pass(?:ed|es)?)\b", re.IGNORECASE)
+#: The same of an answer that says PASS, for whoever looks for a pattern.
+SAYS_PASS = r"(?i)^\W*pass(?:ed|es)?\b"
 
 
 def asks_for_verdict(prompt: str) -> bool:

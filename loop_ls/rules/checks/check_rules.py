@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.formats.checks.keys import VERIFIERS
 from loop_ls.formats.checks.parts import cases_in, checks_in
 from loop_ls.formats.checks.target import target_of
 from loop_ls.formats.common.did_you_mean import nearest
@@ -247,7 +248,7 @@ def bad_schema(view: WholeView) -> Iterator[Draft]:
 
 @rule("CK011", "unknown-place", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def unknown_place(view: WholeView) -> Iterator[Draft]:
-    """A check of a step or loop that the file beside it does not have, or of something that is no place.
+    """A check or a verifier of a step or loop that the file beside it does not have, or of something that is no place.
 
     Bad::
         #- report.checks.yaml
@@ -275,6 +276,21 @@ def unknown_place(view: WholeView) -> Iterator[Draft]:
             plain = isinstance(node, Scalar)
             fix = (builders.reword(one.piece, node.span, f"{target.kind}.{better}"),) if better and plain else ()
             yield draft(one.piece, mark(node), told, fixes=fix)
+    yield from _unknown_verifiers(view, subject)
+
+
+def _unknown_verifiers(view: WholeView, subject: Document) -> Iterator[Draft]:
+    part, names = view.parts.get(VERIFIERS), _names(subject, loops=False)
+    found = None if part is None else resolved(part.node)
+    if part is None or not isinstance(found, Sequence):
+        return
+    for item in found.items:
+        name = text_of(item)
+        if item is not None and name is not None and name not in names:
+            better = nearest(name, names)
+            told = f"`{subject.name}` has no step `{name}`{did_you_mean(name, names)}"
+            fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()
+            yield draft(part.piece, mark(item), told, fixes=fix)
 
 
 def _names(subject: Document, loops: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ElementTree
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import DEVELOP, Place
 
 HEAD = '$schema: "workflow/v2.0"\nname: summary\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
 SUMMARY = f'{HEAD}steps: [{{name: write, run: "Sum up {{{{input}}}} for {{{{reader}}}}"}}]\n'
@@ -90,3 +90,22 @@ def test_a_run_is_judged_by_the_checks_beside_its_file(shared: Place) -> None:
     unchecked = shared.call("run", "only_loop.yaml", "--input", "x", "--check")
     assert unchecked.returncode == 2
     assert "there is no only_loop.checks.yaml" in unchecked.stderr
+
+
+def test_a_verifier_has_to_say_pass_in_a_run_that_is_judged(shared: Place) -> None:
+    """`verifiers` of the checks file: a step that gives a verdict, and no check of its own."""
+    steps = (
+        "steps:\n  - {name: review, run: 'PASS or FAIL: {{input}}'}\n  - {name: out, needs: [review], run: 'Say it'}\n"
+    )
+    shared.write("verdict.yaml", DEVELOP.partition("loops:")[0].replace("develop_it", "verdict") + steps)
+    shared.write("verdict.checks.yaml", "verifiers: [review]\n")
+    shared.write(
+        "verdict.answers.yaml",
+        "answers:\n  - when: {step: review, contains: good}\n    say: '**PASS**: fine'\n"
+        "  - when: {step: review}\n    say: 'FAIL: bad'\n  - say: out\n",
+    )
+    assert shared.call("run", "verdict.yaml", "--input", "good", "--check").returncode == 0
+    failed = shared.call("run", "verdict.yaml", "--input", "bad", "--check")
+    assert failed.returncode == 4
+    assert "review says PASS" in failed.stderr
+    assert shared.call("run", "verdict.yaml", "--input", "bad").returncode == 0

@@ -55,3 +55,12 @@ def test_keys_are_completed_and_told() -> None:
 def test_a_workflow_of_such_a_name_stays_a_workflow() -> None:
     workspace = workspace_of(read_fixture(f"#- nightly.checks.yaml\n{WORKFLOW}"))
     assert document_of(workspace, "nightly.checks.yaml").is_workflow
+
+
+def test_a_verifier_has_to_be_a_step_of_the_file_beside() -> None:
+    review = 'steps: [{name: review, run: "PASS or FAIL: {{input}}"}]'
+    found = findings_of(read_fixture(f"#- report.checks.yaml\nverifiers: [review, reviw]\n#- report.yaml\n{review}"))
+    [told] = [one for one in found["report.checks.yaml"] if one.rule == "CK011"]
+    assert "has no step `reviw`" in told.message
+    assert "`review`?" in told.message
+    assert told.fixes
