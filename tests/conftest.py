@@ -2,6 +2,7 @@
 from edit to edit is compared with what it was derived from."""
 
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,15 +26,28 @@ QUICK = (
     *("engine/context", "engine/core", "engine/events", "engine/projections", "engine/workflow"),
 )
 _TESTS = Path(__file__).resolve().parent
-#: Among those, what starts programs or is there to be slow.
+#: Among those, what starts programs, looks through all of the code or tries hundreds of variations.
 _NOT_QUICK = frozenset(
-    {"test_ci_script.py", "test_rows.py", "test_targets.py", "test_schemas.py", "test_hostile_input.py"}
+    {
+        *("test_ci_script.py", "test_rows.py", "test_schemas.py", "test_hostile_input.py", "test_found_before.py"),
+        *("test_circles.py", "test_unused.py", "test_format_literals.py", "test_effects.py"),
+        *("test_no_new_findings.py", "test_variations.py", "test_prefilter.py", "test_incremental.py"),
+        *("test_cut_equals_whole.py", "test_fast_path.py", "test_convert_lost.py", "test_edits.py"),
+    }
 )
+#: Of the features only: runs of workflows have a file of that name as well.
+_LONG_FEATURES = "features/test_targets.py"
 
 
+@cache
 def is_quick(path: Path) -> bool:
-    inside = path.resolve().relative_to(_TESTS).as_posix()
-    return inside.startswith(tuple(f"{folder}/" for folder in QUICK)) and path.name not in _NOT_QUICK
+    path = path.resolve()
+    if not path.is_relative_to(_TESTS):
+        return False
+    inside = path.relative_to(_TESTS).as_posix()
+    if path.name in _NOT_QUICK or inside == _LONG_FEATURES:
+        return False
+    return inside.startswith(tuple(f"{folder}/" for folder in QUICK))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -45,7 +59,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(_TESTS) and is_quick(item.path):
+        if is_quick(item.path):
             item.add_marker(pytest.mark.quick)
     if not config.getoption("markexpr"):
         _leave_out_long(config, items)

@@ -8,6 +8,7 @@ invariants ends as converged, which a control shows with the invariants taken aw
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -52,6 +53,8 @@ GUARDED = HEAD + (
     "  - {name: draft, needs: [ask], if: \"{{ask}} == 'yes'\", run: 'Write about {{input}}'}\n"
     "  - {name: publish, needs: [ask], run: 'Publish {{ask}}'}\n"
 )
+#: An ordinary run tries each third plan, and one of each operation; `LOOP_LS_EXAMPLES` has all of them tried.
+STRIDE = 1 if "LOOP_LS_EXAMPLES" in os.environ else 3
 WORKFLOWS = {"checked": CHECKED, "judged": JUDGED, "rated": RATED, "broken": BROKEN, "guarded": GUARDED}
 
 
@@ -167,8 +170,9 @@ async def outcomes(plans: list[tuple[str, Op]]) -> list[str]:
 
 
 async def test_EB_126_no_plan_makes_a_failing_workflow_look_successful() -> None:
-    plans = [one for one in PLANS if one[0] != "guarded"]
-    assert len(plans) >= 200
+    every = [one for one in PLANS if one[0] != "guarded"]
+    assert len(every) >= 200
+    plans = [*every[::STRIDE], *{op["op"]: (name, op) for name, op in every}.values()]
     assert {op["op"] for _, op in plans} == set(ENHANCER_ALLOWED_OPS)
     ends = await outcomes(plans)
     assert [plan for plan, end in zip(plans, ends, strict=True) if end == "converged"] == []
