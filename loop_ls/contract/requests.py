@@ -34,7 +34,7 @@ class Request(BaseModel):
     )
 
 
-class AsNamed(Request):
+class SnakeCaseRequest(Request):
     """One whose names are written as the document of its interface has them."""
 
     model_config = ConfigDict(alias_generator=None)
@@ -43,7 +43,7 @@ class AsNamed(Request):
 # -- bodies ------------------------------------------------------------------------------------------
 
 
-class Start(AsNamed):
+class Start(SnakeCaseRequest):
     """A loop by the name of its definition, or what to run by its file."""
 
     model_config = ConfigDict(
@@ -97,7 +97,7 @@ class Start(AsNamed):
     """As the header `Idempotency-Key`, for clients that can set none."""
 
 
-class Change(AsNamed):
+class Change(SnakeCaseRequest):
     """What of a loop is changed. At least one of it; a limit of null is none."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"minProperties": 1})
@@ -187,7 +187,7 @@ class EngineStop(Request):
 # -- queries and headers -----------------------------------------------------------------------------
 
 
-class LoopListQuery(AsNamed):
+class LoopListQuery(SnakeCaseRequest):
     status: Literal["active", Status]
     """Only loops with this status; `active` is every one that has not ended."""
     uri: str
@@ -196,17 +196,17 @@ class LoopListQuery(AsNamed):
     """How many at most."""
 
 
-class GraphQuery(AsNamed):
+class GraphQuery(SnakeCaseRequest):
     place: str
     """Of the round of an enhance loop that lies here, such as `report/2`."""
 
 
-class PromptsQuery(AsNamed):
+class PromptsQuery(SnakeCaseRequest):
     place: str
     """Only at this place or inside it, such as `develop/3`."""
 
 
-class IterationsQuery(AsNamed):
+class IterationsQuery(SnakeCaseRequest):
     after: FromZero
     """Only facts with a `seq` above this."""
     limit: FromZero
@@ -222,7 +222,7 @@ class HistoryQuery(IterationsQuery):
     """Texts are cut to so many characters; `lengths` of an object says how long they were."""
 
 
-class EventsQuery(AsNamed):
+class EventsQuery(SnakeCaseRequest):
     after: FromZero
     """Only facts with a `seq` above this."""
     limit: FromZero
@@ -231,21 +231,21 @@ class EventsQuery(AsNamed):
     """Texts are cut to so many characters; `lengths` of an object says how long they were."""
 
 
-class ViewQuery(AsNamed):
+class ViewQuery(SnakeCaseRequest):
     after: FromZero
     """Only what changed after the fact with this `seq`."""
     limit: FromOne
     """So many rows, and those that changed with the last of them; with `more`, `seq` is `after` of the rest."""
 
 
-class StreamQuery(AsNamed):
+class StreamQuery(SnakeCaseRequest):
     after: FromZero
     """First the facts above this position; without it, from now on."""
     run: str
     """Only this run."""
 
 
-class StartHeaders(AsNamed):
+class StartHeaders(SnakeCaseRequest):
     idempotency_key: str = Field(alias="Idempotency-Key", min_length=1, max_length=255)
     """A start that is sent again with it within a day is the same run; another request with it is refused \
 (`idempotency_conflict`). Each user has their own keys."""
@@ -254,21 +254,21 @@ class StartHeaders(AsNamed):
 # -- tools of agents ---------------------------------------------------------------------------------
 
 
-class CheckFile(AsNamed):
+class CheckFile(SnakeCaseRequest):
     path: str
     """The loop file, from the workspace folder."""
     text: str | None = None
     """What the file would hold, where it is not written yet."""
 
 
-class EstimateFile(AsNamed):
+class EstimateFile(SnakeCaseRequest):
     path: str
     """The loop file, from the workspace folder."""
     name: str | None = None
     """Only this step, loop or assistant of it."""
 
 
-class ToolArgument(AsNamed):
+class ToolArgument(SnakeCaseRequest):
     """What a model gives a tool. What it leaves empty is not given; names that nobody knows are passed over."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})

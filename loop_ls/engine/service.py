@@ -78,7 +78,7 @@ from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
-from loop_ls.engine.transfer.run_export import Carried, exported, same_run
+from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
 from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -424,11 +424,11 @@ class Engine:
         try:
             given = str(document.get("runId", "")) if isinstance(document, Mapping) else ""
             name = given if given.isascii() and given.isalnum() and len(given) <= 40 else secrets.token_hex(6)
-            carried = await self.journal.read(Carried, document, name)
+            carried = await self.journal.read(ImportedRecord, document, name)
             if carried.run_id in await self.journal.read(self.journal.storage.matching, carried.run_id, 3):
                 if same_run(await self._runs.state(carried.run_id), carried.state):
                     return {"ok": True, "runId": carried.run_id, "known": True}
-                carried = Carried(document, secrets.token_hex(6))
+                carried = ImportedRecord(document, secrets.token_hex(6))
             await self.journal.adopt(carried.run_id, carried.facts, carried.answers, carried.texts)
             self.journal.keep_snapshot(carried.run_id, await self._folded(carried.run_id))
         except (Refused, JournalRefused) as refused:

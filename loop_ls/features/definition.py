@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Link
 from loop_ls.features.language_support import support_of
-from loop_ls.features.lookup.node_at import Look, look_at, text_span
+from loop_ls.features.lookup.node_at import NodeAt, look_at, text_span
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.scope import Variable, scope_at
@@ -30,7 +30,7 @@ def in_workflow(workspace: Workspace, document: Document, at: Position) -> tuple
     return tuple(dict.fromkeys(_links(workspace, look))) if look is not None else ()
 
 
-def _links(workspace: Workspace, look: Look) -> Iterator[Link]:
+def _links(workspace: Workspace, look: NodeAt) -> Iterator[Link]:
     if look.use is not None:
         yield from _variable(workspace, look)
     elif look.need is not None:
@@ -50,7 +50,7 @@ def _links(workspace: Workspace, look: Look) -> Iterator[Link]:
 # -- variables ------------------------------------------------------------------------------------
 
 
-def _variable(workspace: Workspace, look: Look) -> Iterator[Link]:
+def _variable(workspace: Workspace, look: NodeAt) -> Iterator[Link]:
     assert look.use is not None and look.element is not None
     scope = scope_at(workspace, look.document, look.element, look.use.slot)
     variable = scope.look_up(look.use.name)
@@ -80,7 +80,7 @@ def _constant(origin: Span, document: Document, key: str) -> Iterator[Link]:
     yield Link(origin, document.uri, Span(name.start, max(name.end, document.absolute(top.piece, value).end)), name)
 
 
-def _loops(workspace: Workspace, look: Look, variable: Variable) -> Iterator[Link]:
+def _loops(workspace: Workspace, look: NodeAt, variable: Variable) -> Iterator[Link]:
     """The loop of this file that sets the variable, else those that call this workflow."""
     if variable.element is not None:
         yield to_element(look.place, look.document, variable.element)
@@ -127,7 +127,7 @@ def to_workflow(workspace: Workspace, document: Document, reference: str, origin
         yield Link(origin, callee.uri, callee.absolute(top.piece, target), callee.absolute(top.piece, span))
 
 
-def _argument(workspace: Workspace, look: Look) -> Iterator[Link]:
+def _argument(workspace: Workspace, look: NodeAt) -> Iterator[Link]:
     """From a key under `with` to where the callee first uses it."""
     if look.element is None or look.pair is None:
         return
@@ -139,7 +139,7 @@ def _argument(workspace: Workspace, look: Look) -> Iterator[Link]:
         yield Link(look.place, callee.uri, span, callee.absolute(element.piece, use.name_span))
 
 
-def _anchor(look: Look, alias: Alias) -> Iterator[Link]:
+def _anchor(look: NodeAt, alias: Alias) -> Iterator[Link]:
     """The anchored node; the anchor itself stands in front of it."""
     anchor = anchor_at(look.document, look.place.start)
     if alias.target is None or anchor is None:

@@ -31,7 +31,7 @@ class Preview(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class PreviewInputs:
     """What a start gives: the input (None: nobody said), arguments by name; values of `loop.*` where another
     iteration than the first is meant."""
 
@@ -41,11 +41,11 @@ class Given:
 
 
 def previews(
-    workspace: Workspace, document: Document, element: Element | None = None, given: Given | None = None
+    workspace: Workspace, document: Document, element: Element | None = None, given: PreviewInputs | None = None
 ) -> tuple[Preview, ...]:
     """Of one element, or of all, in the order in which they run; called workflows included."""
     chosen = [document.elements[number] for number in document.graph.order()] if element is None else [element]
-    found = (one for each in chosen for one in _element(workspace, document, each, given or Given(), (), ()))
+    found = (one for each in chosen for one in _element(workspace, document, each, given or PreviewInputs(), (), ()))
     return tuple(found)
 
 
@@ -53,7 +53,7 @@ def _element(
     workspace: Workspace,
     document: Document,
     element: Element,
-    given: Given,
+    given: PreviewInputs,
     path: tuple[str, ...],
     callers: tuple[str, ...],
 ) -> Iterator[Preview]:
@@ -72,13 +72,13 @@ def _element(
     if callee is None or callee.uri in callers or len(callers) >= DEPTH:
         return
     loop = {**_first_values(element), **(given.loop if not path else {})}
-    inside = Given(arguments.get("input", ""), arguments, loop)
+    inside = PreviewInputs(arguments.get("input", ""), arguments, loop)
     for number in callee.graph.order():
         yield from _element(workspace, callee, callee.elements[number], inside, own, (*callers, document.uri))
 
 
 def render(
-    workspace: Workspace, document: Document, element: Element, slot: Slot, given: Given
+    workspace: Workspace, document: Document, element: Element, slot: Slot, given: PreviewInputs
 ) -> tuple[str, tuple[str, ...]]:
     """One text with its values, and the names in it that do not exist."""
     scope = scope_at(workspace, document, element, slot)
@@ -93,7 +93,7 @@ def render(
     return substituted(slot.scalar.text, value), tuple(unresolved)
 
 
-def _value(document: Document, scope: Scope, given: Given, name: str) -> str | None:
+def _value(document: Document, scope: Scope, given: PreviewInputs, name: str) -> str | None:
     variable = scope.look_up(name)
     if variable is not None and variable.kind in ("result", "accumulate", "rag"):
         return f"‹{variable.meaning}›"
@@ -106,7 +106,7 @@ def _value(document: Document, scope: Scope, given: Given, name: str) -> str | N
     return _known(document, given, variable, name)
 
 
-def _known(document: Document, given: Given, variable: Variable, name: str) -> str:
+def _known(document: Document, given: PreviewInputs, variable: Variable, name: str) -> str:
     match variable.kind:
         case "env":
             pair = document.env.get(name.partition(".")[2])

@@ -19,7 +19,7 @@ from loop_ls.index.disk.uris import path_of
 from loop_ls.index.element import Definition, Element, Use
 from loop_ls.index.graph.graph import Graph
 from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
-from loop_ls.index.object_file import Whole, shape_of
+from loop_ls.index.object_file import ObjectFile, shape_of
 from loop_ls.index.piece_facts import Facts, read_piece
 from loop_ls.index.top_level import Head
 from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
@@ -59,7 +59,7 @@ class Document:
     _calling: tuple[Element, ...] | None
     _references: frozenset[str] | None
     _facts: tuple[Facts, ...]
-    _whole: Whole | None
+    _whole: ObjectFile | None
     _names: Names
     _graph: Graph | None
     _parameters: tuple[str, ...] | None
@@ -157,10 +157,10 @@ class Document:
         return self._facts[self.tree.pieces.index(piece)]
 
     @property
-    def whole(self) -> Whole:
+    def whole(self) -> ObjectFile:
         """What stands in a file that is no workflow."""
         if self._whole is None:
-            self._whole = Whole.of(self.format, (facts.parts for facts in self._facts))
+            self._whole = ObjectFile.of(self.format, (facts.parts for facts in self._facts))
         return self._whole
 
     @property

@@ -15,7 +15,7 @@ V = TypeVar("V")
 _Places = tuple[tuple[Source, Block | None], ...]
 
 
-class Given(NamedTuple, Generic[V]):
+class EffectiveValue(NamedTuple, Generic[V]):
     """A value and who gave it; `field` is where it is written, relative to its own piece."""
 
     value: V
@@ -42,15 +42,15 @@ class Effective:
     """Everything that one step runs with. `max_iterations` are rounds of tool calls."""
 
     models: Models
-    temperature: Given[float]
-    max_tokens: Given[int | None]
-    timeout: Given[float | None]
-    max_iterations: Given[int]
-    servers: Given[tuple[str, ...]]
-    skills: Given[tuple[str, ...]]
-    on_failure: Given[str]
-    max_retries: Given[int]
-    logging: Given[str]
+    temperature: EffectiveValue[float]
+    max_tokens: EffectiveValue[int | None]
+    timeout: EffectiveValue[float | None]
+    max_iterations: EffectiveValue[int]
+    servers: EffectiveValue[tuple[str, ...]]
+    skills: EffectiveValue[tuple[str, ...]]
+    on_failure: EffectiveValue[str]
+    max_retries: EffectiveValue[int]
+    logging: EffectiveValue[str]
 
 
 _NOTHING = Models((), "built-in")
@@ -143,53 +143,63 @@ def _written(places: _Places, key: str) -> tuple[Source, Block, Field] | None:
     return None
 
 
-def _number(places: _Places, key: str, default: float) -> Given[float]:
+def _number(places: _Places, key: str, default: float) -> EffectiveValue[float]:
     found = _number_or_none(places, key)
-    return Given(default, "built-in") if found.value is None else Given(found.value, found.source, found.field)
+    return (
+        EffectiveValue(default, "built-in")
+        if found.value is None
+        else EffectiveValue(found.value, found.source, found.field)
+    )
 
 
-def _number_or_none(places: _Places, key: str) -> Given[float | None]:
+def _number_or_none(places: _Places, key: str) -> EffectiveValue[float | None]:
     found = _written(places, key)
-    return Given(None, "built-in") if found is None else Given(found[1].number(key), found[0], found[2])
+    return (
+        EffectiveValue(None, "built-in") if found is None else EffectiveValue(found[1].number(key), found[0], found[2])
+    )
 
 
-def _whole(places: _Places, key: str, default: int | None) -> Given[int | None]:
+def _whole(places: _Places, key: str, default: int | None) -> EffectiveValue[int | None]:
     found = _written(places, key)
-    return Given(default, "built-in") if found is None else Given(found[1].integer(key), found[0], found[2])
+    return (
+        EffectiveValue(default, "built-in")
+        if found is None
+        else EffectiveValue(found[1].integer(key), found[0], found[2])
+    )
 
 
-def _count(places: _Places, key: str, default: int) -> Given[int]:
+def _count(places: _Places, key: str, default: int) -> EffectiveValue[int]:
     found = _whole(places, key, default)
-    return Given(default if found.value is None else found.value, found.source, found.field)
+    return EffectiveValue(default if found.value is None else found.value, found.source, found.field)
 
 
-def _text(places: _Places, key: str, default: str) -> Given[str]:
-    return _text_or_none(places, key) or Given(default, "built-in")
+def _text(places: _Places, key: str, default: str) -> EffectiveValue[str]:
+    return _text_or_none(places, key) or EffectiveValue(default, "built-in")
 
 
-def _text_or_none(places: _Places, key: str) -> Given[str] | None:
+def _text_or_none(places: _Places, key: str) -> EffectiveValue[str] | None:
     found = _written(places, key)
     text = None if found is None else found[1].text(key)
-    return None if found is None or not text else Given(text, found[0], found[2])
+    return None if found is None or not text else EffectiveValue(text, found[0], found[2])
 
 
-def _words(places: _Places, key: str) -> Given[tuple[str, ...]]:
+def _words(places: _Places, key: str) -> EffectiveValue[tuple[str, ...]]:
     found = _written(places, key)
     if found is None:
-        return Given((), "built-in")
-    return Given(tuple(word.text for word in found[1].words(key)), found[0], found[2])
+        return EffectiveValue((), "built-in")
+    return EffectiveValue(tuple(word.text for word in found[1].words(key)), found[0], found[2])
 
 
-def _on_failure(element: Element, execution: Block | None) -> Given[str]:
+def _on_failure(element: Element, execution: Block | None) -> EffectiveValue[str]:
     """Own `on_failure`; for a step then `execution.on_error`; else `halt`."""
     block = element.loop if element.loop is not None and element.loop.has("on_failure") else element.block
     own = _text_or_none((("step", block),), "on_failure")
     if own is not None or element.kind == "loop":
-        return own or Given("halt", "built-in")
+        return own or EffectiveValue("halt", "built-in")
     return _text((("execution", execution),), "on_error", "halt")
 
 
-def _retries(element: Element) -> Given[int]:
+def _retries(element: Element) -> EffectiveValue[int]:
     """3 more tries under `retry` where no number is written (D11)."""
     block = element.loop if element.loop is not None else element.block
     retries = block.text("on_failure") == "retry"

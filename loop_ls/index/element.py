@@ -85,7 +85,7 @@ class Use(NamedTuple):
         return self.island.part(begin, begin + len(".".join(parts[first:stop])))
 
 
-class Stray(NamedTuple):
+class StrayBraces(NamedTuple):
     """Double braces in a field in which nothing is filled in (WF509, WF116)."""
 
     key: Key
@@ -142,7 +142,7 @@ class Element:
     needs: tuple[Need, ...]
     slots: tuple[Slot, ...]
     uses: tuple[Use, ...]
-    strays: tuple[Stray, ...]
+    strays: tuple[StrayBraces, ...]
     accumulate: PlacedText | None
     reference: Reference | None
     node: Node

@@ -30,14 +30,14 @@ def shape_of(format_: Format | None) -> Shape | None:
     return None if found is None or found.keys is None else found.keys()
 
 
-class Whole:
+class ObjectFile:
     """One version of such a file. Only what its format has may be asked for."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
 
     @classmethod
-    def of(cls, format_: Format | None, pieces: Iterable[PieceParts]) -> Whole:
+    def of(cls, format_: Format | None, pieces: Iterable[PieceParts]) -> ObjectFile:
         return cls(Parts.of(shape_of(format_) or _NOTHING, pieces))
 
     @cached_property

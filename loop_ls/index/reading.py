@@ -11,7 +11,7 @@ from loop_ls.formats.common.typed_mapping import Block, Field, Pair, PlacedText
 from loop_ls.formats.workflow.condition import parse_condition
 from loop_ls.formats.workflow.keys import LOOP, MODES, STEP, STEP_LOOP
 from loop_ls.formats.workflow.placeholder_syntax import mentions
-from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, Stray, Use
+from loop_ls.index.element import Element, Need, Reference, Slot, SlotKind, StrayBraces, Use
 from loop_ls.index.graph.names import Node as GraphNode
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, resolved
 from loop_ls.syntax.nodes import Sequence as List
@@ -54,19 +54,19 @@ def read_element(kind: Literal["step", "loop"], piece: Piece, node: Mapping, lin
     )
 
 
-def strays_of(field: Field, lines: Sequence[str]) -> Iterator[Stray]:
+def strays_of(field: Field, lines: Sequence[str]) -> Iterator[StrayBraces]:
     """Everything in double braces in a field that is not interpolated."""
     if field.key.interpolated or field.key.type is Type.ANY:
         return
     for scalar in _leaves(field.node):
         if "{{" in scalar.text:
             for island in islands(lines, scalar):
-                yield Stray(field.key, scalar, island)
+                yield StrayBraces(field.key, scalar, island)
 
 
-def _texts(block: Block, lines: Sequence[str]) -> tuple[tuple[Slot, ...], tuple[Stray, ...]]:
+def _texts(block: Block, lines: Sequence[str]) -> tuple[tuple[Slot, ...], tuple[StrayBraces, ...]]:
     slots: list[Slot] = []
-    strays: list[Stray] = []
+    strays: list[StrayBraces] = []
     for inner in block.walk():
         for field in inner.fields.values():
             key = field.key

@@ -16,14 +16,14 @@ from pathlib import Path
 import psycopg
 
 from loop_ls.testing.postgres import PostgresServer
-from tests.engine.cluster import cells
-from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload
+from tests.engine.cluster import engine_processes
+from tests.engine.cluster.engine_processes import EngineProcess, ForkServer, Workload
 
 WORKERS, BUDGET = 3, 25.0
 
 
 async def measured(loops: int, folder: Path, server: PostgresServer) -> None:
-    cells.BEAT, cells.LEASE = 1.0, 3.0  # as in earnest
+    engine_processes.BEAT, engine_processes.LEASE = 1.0, 3.0  # as in earnest
     fork_server, workload, url = ForkServer(), Workload(folder, iterations=5, seconds=0.5), server.database()
     workers = [await EngineProcess.open(fork_server, str(number), url, workload) for number in range(WORKERS)]
     began = time.perf_counter()

@@ -58,7 +58,7 @@ answers:
 
 
 @dataclass
-class Place:
+class CliProject:
     """A workspace with its engine's data folder."""
 
     root: Path
@@ -115,12 +115,12 @@ class Place:
                 process.kill()
 
 
-def fill(place: Place) -> None:
-    place.write("draft.yaml", CALLEE)
-    place.write("develop.yaml", DEVELOP)
-    place.write("develop.answers.yaml", ANSWERS)
-    place.write("only_loop.yaml", ONLY_LOOP)
-    place.write("only_loop.answers.yaml", ANSWERS)
+def fill(project: CliProject) -> None:
+    project.write("draft.yaml", CALLEE)
+    project.write("develop.yaml", DEVELOP)
+    project.write("develop.answers.yaml", ANSWERS)
+    project.write("only_loop.yaml", ONLY_LOOP)
+    project.write("only_loop.answers.yaml", ANSWERS)
 
 
 @pytest.fixture(autouse=True)
@@ -130,30 +130,30 @@ def engines_are_forked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CliProject]:
     """One engine for all tests of a module."""
     base = tmp_path_factory.mktemp("shared")
-    place = Place(base / "project", base / "data")
-    place.root.mkdir()
-    fill(place)
-    yield place
-    place.end()
+    project = CliProject(base / "project", base / "data")
+    project.root.mkdir()
+    fill(project)
+    yield project
+    project.end()
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Place]:
+def empty(tmp_path: Path) -> Iterator[CliProject]:
     """The folder of a newcomer: nothing is there yet."""
-    place = Place(tmp_path / "empty", tmp_path / "data")
-    place.root.mkdir()
-    yield place
-    place.end()
+    project = CliProject(tmp_path / "empty", tmp_path / "data")
+    project.root.mkdir()
+    yield project
+    project.end()
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Iterator[Place]:
+def alone(tmp_path: Path) -> Iterator[CliProject]:
     """An engine of the test's own, not started yet."""
-    place = Place(tmp_path / "project", tmp_path / "data")
-    place.root.mkdir()
-    fill(place)
-    yield place
-    place.end()
+    project = CliProject(tmp_path / "project", tmp_path / "data")
+    project.root.mkdir()
+    fill(project)
+    yield project
+    project.end()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client.engine_location import read_handover
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 Json = Any
 LOOPS = "/api/v1/loops"
@@ -48,9 +48,9 @@ STATE = {"agentId", "sessionId", "iteration", "maxIterations", "criteria", "stat
 
 
 class Curl:
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        found = read_handover(place.data)
+    def __init__(self, project: CliProject) -> None:
+        self.place = project
+        found = read_handover(project.data)
         assert found is not None
         self.url, self.token = found.url, found.token
 
@@ -87,7 +87,7 @@ class Curl:
 
 
 @pytest.fixture
-def curl(alone: Place) -> Iterator[Curl]:
+def curl(alone: CliProject) -> Iterator[Curl]:
     for one in (PAIR, ENDLESS, STRICT):
         alone.write(f"loops/{one['name']}.json", json.dumps(one))
     alone.write("loops/pair.answers.yaml", SAYS)

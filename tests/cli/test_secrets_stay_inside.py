@@ -19,7 +19,7 @@ import pytest
 
 from loop_ls.client.engine_location import read_handover
 from loop_ls.testing.mcp_server import FILE
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 from tests.server.support.raw import RawClient
 
 VALUE = 'Tor"n-äpple/9934'
@@ -104,15 +104,15 @@ def _error(said: str) -> bytes:
 
 
 @pytest.fixture
-def place(alone: Place, echo: Echo) -> Place:
+def project(alone: CliProject, echo: Echo) -> CliProject:
     alone.write("leak.yaml", WORKFLOW)
     alone.write(".loop-ls.yaml", f"providers:\n  echo: {{kind: openai, baseUrl: '{echo.url}', apiKeyEnv: ECHO_AUTH}}\n")
     return alone
 
 
-def ran(place: Place, *words: str) -> str:
+def ran(project: CliProject, *words: str) -> str:
     """All that the command prints."""
-    done = place.call(*words, DEPLOY_PASS=VALUE, ECHO_AUTH=KEY, USER="somebody")
+    done = project.call(*words, DEPLOY_PASS=VALUE, ECHO_AUTH=KEY, USER="somebody")
     return done.stdout + done.stderr
 
 
@@ -125,51 +125,53 @@ def require_clean(texts: dict[str, bytes]) -> None:
     assert found == []
 
 
-def test_a_value_that_a_model_says_back_is_in_nothing_that_is_written(place: Place, echo: Echo) -> None:
-    told = {"run": ran(place, "run", "leak.yaml", "--input", "x", "--yes", "--json")}
+def test_a_value_that_a_model_says_back_is_in_nothing_that_is_written(project: CliProject, echo: Echo) -> None:
+    told = {"run": ran(project, "run", "leak.yaml", "--input", "x", "--yes", "--json")}
     assert len(echo.heard) == 2, told
     assert VALUE in echo.heard[0]
     assert KEY in echo.heard[0]
-    [run] = json.loads(ran(place, "runs", "list", "--json"))["runs"]
+    [run] = json.loads(ran(project, "runs", "list", "--json"))["runs"]
     assert run["status"] == "completed"
     for verb in (["show"], ["show", "--json"], ["events"], ["export"]):
-        told[" ".join(verb)] = ran(place, "runs", verb[0], run["runId"], *verb[1:])
+        told[" ".join(verb)] = ran(project, "runs", verb[0], run["runId"], *verb[1:])
     assert "[secret]" in told["export"]
     assert "somebody" in told["export"], "what every program is told is no secret"
     require_clean({name: text.encode() for name, text in told.items()})
-    ran(place, "engine", "stop")
-    files = written(place.data)
+    ran(project, "engine", "stop")
+    files = written(project.data)
     assert b"[secret]" in files["journal.db"]
     require_clean(files)
 
 
 @pytest.mark.parametrize("before", [0, 274], ids=["whole", "cut in two"])
-def test_an_error_that_quotes_what_was_asked_gives_nothing_away(place: Place, echo: Echo, before: int) -> None:
+def test_an_error_that_quotes_what_was_asked_gives_nothing_away(project: CliProject, echo: Echo, before: int) -> None:
     echo.status, echo.before = 400, "x" * before
-    told = {"run": ran(place, "run", "leak.yaml", "--input", "x", "--yes")}
+    told = {"run": ran(project, "run", "leak.yaml", "--input", "x", "--yes")}
     assert echo.heard, told
     assert "[secret]" in told["run"]
-    [run] = json.loads(ran(place, "runs", "list", "--json"))["runs"]
+    [run] = json.loads(ran(project, "runs", "list", "--json"))["runs"]
     assert run["status"] == "failed"
-    told["export"] = ran(place, "runs", "export", run["runId"])
-    ran(place, "engine", "stop")
-    require_clean({name: text.encode() for name, text in told.items()} | written(place.data))
+    told["export"] = ran(project, "runs", "export", run["runId"])
+    ran(project, "engine", "stop")
+    require_clean({name: text.encode() for name, text in told.items()} | written(project.data))
 
 
-def test_a_variable_of_a_server_that_its_tool_tells_is_in_nothing_that_is_written(place: Place, echo: Echo) -> None:
-    place.write("tool.yaml", WITH_TOOL)
+def test_a_variable_of_a_server_that_its_tool_tells_is_in_nothing_that_is_written(
+    project: CliProject, echo: Echo
+) -> None:
+    project.write("tool.yaml", WITH_TOOL)
     words = json.dumps([sys.executable, str(FILE), "only", "env"])
-    settings = place.root / ".loop-ls.yaml"
+    settings = project.root / ".loop-ls.yaml"
     settings.write_text(
         settings.read_text() + f'servers:\n  own: {{command: {words}, env: {{T: "${{DEPLOY_PASS}}"}}}}\n'
     )
-    told = {"run": ran(place, "run", "tool.yaml", "--yes")}
+    told = {"run": ran(project, "run", "tool.yaml", "--yes")}
     assert len(echo.heard) == 2, told
     assert "[secret]" in echo.heard[1]
-    [run] = json.loads(ran(place, "runs", "list", "--json"))["runs"]
-    told["export"] = ran(place, "runs", "export", run["runId"])
-    ran(place, "engine", "stop")
-    require_clean({name: text.encode() for name, text in told.items()} | written(place.data))
+    [run] = json.loads(ran(project, "runs", "list", "--json"))["runs"]
+    told["export"] = ran(project, "runs", "export", run["runId"])
+    ran(project, "engine", "stop")
+    require_clean({name: text.encode() for name, text in told.items()} | written(project.data))
 
 
 #: Stands for the keyring of an operating system.
@@ -197,8 +199,8 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
     server.server_close()
 
 
-def route(place: Place, path: str) -> Any:
-    handover = read_handover(place.data)
+def route(project: CliProject, path: str) -> Any:
+    handover = read_handover(project.data)
     assert handover is not None
     request = urllib.request.Request(f"http://127.0.0.1:{handover.port}{path}")
     request.add_header("Authorization", f"Bearer {handover.token}")
@@ -206,7 +208,7 @@ def route(place: Place, path: str) -> Any:
 
 
 def test_nothing_that_is_told_to_others_holds_a_value(
-    place: Place, echo: Echo, tmp_path: Path, collector: tuple[str, list[bytes]]
+    project: CliProject, echo: Echo, tmp_path: Path, collector: tuple[str, list[bytes]]
 ) -> None:
     """A stream of events, an editor, traces, numbers, the log and `doctor`; the key comes from the keyring."""
     (tmp_path / "packages").mkdir()
@@ -219,12 +221,12 @@ def test_nothing_that_is_told_to_others_holds_a_value(
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
         "NO_PROXY": "*",
     }
-    place.call("engine", "start", **env)
+    project.call("engine", "start", **env)
     stream: list[bytes] = []
 
     def follow() -> None:
         ends = 0
-        for line in route(place, "/api/v1/events?after=0"):
+        for line in route(project, "/api/v1/events?after=0"):
             stream.append(line)
             ends += line.startswith(b"data:") and json.loads(line[5:]).get("kind") == "completed"
             if ends == 2:
@@ -232,12 +234,12 @@ def test_nothing_that_is_told_to_others_holds_a_value(
 
     following = threading.Thread(target=follow, daemon=True)
     following.start()
-    told = {"run": place.call("run", "leak.yaml", "--input", "x", "--yes", **env)}
+    told = {"run": project.call("run", "leak.yaml", "--input", "x", "--yes", **env)}
     assert len(echo.heard) == 2, told
     assert KEY in echo.heard[0], "the keyring was asked"
-    with RawClient(env=place.env(**env)) as editor:
-        editor.begin({}, place.root, {"settlesAnswers": True})
-        uri = (place.root / "leak.yaml").as_uri()
+    with RawClient(env=project.env(**env)) as editor:
+        editor.begin({}, project.root, {"settlesAnswers": True})
+        uri = (project.root / "leak.yaml").as_uri()
         editor.open(uri, WORKFLOW)
         run = {"command": "loopLs.run", "arguments": [{"uri": uri, "input": "x"}]}
         run_id = editor.ask("workspace/executeCommand", run, 60)["result"]["runId"]
@@ -251,13 +253,13 @@ def test_nothing_that_is_told_to_others_holds_a_value(
     assert not following.is_alive()
     loop = f"/api/v1/loops/{run_id}"
     of_loop = ("", "/prompts", "/view", "/metrics", "/history", "/graph", "/state")
-    pages = {path: route(place, path).read() for path in ("/metrics", *(f"{loop}{one}" for one in of_loop))}
+    pages = {path: route(project, path).read() for path in ("/metrics", *(f"{loop}{one}" for one in of_loop))}
     assert b"[secret]" in pages[f"{loop}/view"]
-    doctor = [place.call("doctor", *words, **env).stdout.encode() for words in ([], ["--json"])]
-    place.call("engine", "stop", **env)
+    doctor = [project.call("doctor", *words, **env).stdout.encode() for words in ([], ["--json"])]
+    project.call("engine", "stop", **env)
     assert b"[secret]" in b"".join(stream)
     assert b"[secret]" in notified
     assert b"leak" in b"".join(collector[1])
     assert b"keyring" in doctor[0]
     others = {"stream": b"".join(stream), "editor": notified, "editor's log": log, "traces": b"".join(collector[1])}
-    require_clean(others | pages | {"doctor": b"".join(doctor)} | written(place.data))
+    require_clean(others | pages | {"doctor": b"".join(doctor)} | written(project.data))

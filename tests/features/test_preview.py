@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.features.preview import Given, Preview, previews
+from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -26,7 +26,7 @@ steps:
 """
 
 
-def shown(source: str, element: str = "", given: Given | None = None) -> dict[str, Preview]:
+def shown(source: str, element: str = "", given: PreviewInputs | None = None) -> dict[str, Preview]:
     fixture = read_fixture(source)
     documents = [Document.open(f"file:///ws/{path}", text) for path, text in fixture.texts.items()]
     first = documents[0]
@@ -35,7 +35,7 @@ def shown(source: str, element: str = "", given: Given | None = None) -> dict[st
 
 
 def test_input_and_constants_are_filled_in_and_unknown_names_are_told() -> None:
-    found = shown(FLOW, given=Given("a talk"))["outline.run"]
+    found = shown(FLOW, given=PreviewInputs("a talk"))["outline.run"]
     assert found.text == "Outline a talk, calm, {{nowhere}}"
     assert found.unresolved == ("nowhere",)
     assert shown(FLOW)["outline.run"].text.startswith("Outline ‹input›,")
@@ -61,7 +61,7 @@ def test_results_of_a_run_are_named_and_not_made_up() -> None:
 
 
 def test_an_argument_of_the_start_stands_in_for_a_caller() -> None:
-    alone = shown(FLOW.split("#- draft.yaml\n")[1], given=Given(arguments={"topic": "bees {{x}}"}))
+    alone = shown(FLOW.split("#- draft.yaml\n")[1], given=PreviewInputs(arguments={"topic": "bees {{x}}"}))
     assert alone["write.run"].text.endswith("bees {{x}}")
     assert "topic" not in alone["write.run"].unresolved
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from loop_ls.rules.engine.context import Draft, draft
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.rules.engine.object_view import WholeView
+from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.rules.engine.registry import rule
 
 
 @rule("CD002", "from", Severity.ERROR, on="countdown")
-def starts_above_zero(view: WholeView) -> Iterator[Draft]:
+def starts_above_zero(view: ObjectView) -> Iterator[Draft]:
     """A countdown from zero or below.
 
     Bad::

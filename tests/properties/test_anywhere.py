@@ -14,8 +14,8 @@ import pytest
 
 from loop_ls.rules.engine.checker import Checker
 from tests.properties.asking import FEATURES, Case, ask
-from tests.properties.hands import place, typed
 from tests.properties.proofs import PROOFS
+from tests.properties.random_edits import edited_at_random, random_position
 from tests.properties.samples import Sample, by_format
 
 CALLS = int(os.environ.get("LOOP_LS_CALLS", "4000"))
@@ -35,7 +35,9 @@ def typing(sample: Sample, seed: str, counted: Counter[str]) -> None:
         try:
             workspace = workspace.with_document(document)
             for _ in range(_PLACES):
-                case = Case(workspace, document, checker, place(document, rng), place(document, rng), rng)
+                case = Case(
+                    workspace, document, checker, random_position(document, rng), random_position(document, rng), rng
+                )
                 for feature in rng.sample(list(FEATURES), 10):
                     step = feature
                     ask(feature, case)
@@ -44,7 +46,7 @@ def typing(sample: Sample, seed: str, counted: Counter[str]) -> None:
                 step = proof.__name__
                 counted[step] += proof(case)
             step = "typing"
-            document = typed(document, rng)
+            document = edited_at_random(document, rng)
             if str(document.text).startswith("\ufeff"):
                 return  # one that was typed is no byte order mark
         except Exception as error:

@@ -242,7 +242,7 @@ OPTIONS: dict[str, str] = {
     **_under(f"{_CLI}/commands/test_demo.py", {
         "demo --into, demo --all": "test_the_file_that_is_mended_is_broken_again_the_next_time",
     }),
-    **_under(f"{_ENGINE}/roles/test_hands.py", {
+    **_under(f"{_ENGINE}/roles/test_stage_agents.py", {
         "mcp --readonly-shell, mcp --root":
             "test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own",
     }),
@@ -272,7 +272,7 @@ REFUSALS: dict[str, str] = {
         "idempotency_conflict":
             "test_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409",
     }),
-    **_under(f"{_ENGINE}/roles/test_hands.py", {
+    **_under(f"{_ENGINE}/roles/test_stage_agents.py", {
         "provider_unavailable": "test_RB_135_a_provider_without_its_key_is_said_at_the_start",
     }),
 }  # fmt: skip

@@ -7,7 +7,7 @@ import gc
 import sys
 from pathlib import Path
 
-from loop_ls.cli.files.baseline_paths import Listed
+from loop_ls.cli.files.baseline_paths import BaselinePaths
 from loop_ls.cli.files.check_run import BadUsage, check, choose
 from loop_ls.cli.main import CannotPrint
 from loop_ls.index.disk.discovery import MAX_FILES
@@ -57,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
         if checked.capped:
             say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not looked at: {_CAPPED}")
         if args.write_baseline:
-            covered = Listed(chosen, checked, args.baseline).covers
+            covered = BaselinePaths(chosen, checked, args.baseline).covers
             before = read_baseline(args.baseline) if Path(args.baseline).exists() else Baseline({})
             write_baseline(args.baseline, before.besides(covered).with_all(Baseline.of(checked)))
             return CLEAN
         if args.baseline:
-            baseline, listed = read_baseline(args.baseline), Listed(chosen, checked, args.baseline)
+            baseline, listed = read_baseline(args.baseline), BaselinePaths(chosen, checked, args.baseline)
             checked, stale = baseline.applied(checked, listed.covers, listed.names)
             for entry in stale:
                 say(f"{args.baseline}: {entry.path} has no {entry.rule} in `{entry.text}` any more")

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     except Wrong as wrong:
         return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     request = {**asked.request, "enhance": {"start": True, "headless": True}}
-    manner = plain.Manner(args.json, args.verbose, args.detach, args.yes)
+    manner = plain.RunOptions(args.json, args.verbose, args.detach, args.yes)
 
     async def work() -> int:
         async with await engine_for(args, asked.root) as engine:

@@ -9,7 +9,7 @@ from itertools import groupby
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.files.one_file import add_file, add_json, element_named, open_workflow, print_json
 from loop_ls.cli.runs.run_request import Wrong, named_values, read_input
-from loop_ls.features.preview import Given, Preview, previews
+from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.report.terminal_text import shown
 
 HELP = "show prompts with the values of the first iteration"
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         opened = open_workflow(args.what, args.root)
         element = element_named(opened.document, args.target) if args.target else None
-        given = Given(None if args.input is None else read_input(args.input), named_values(args.param or ()))
+        given = PreviewInputs(None if args.input is None else read_input(args.input), named_values(args.param or ()))
     except Wrong as wrong:
         return refuse(str(wrong))
     found = previews(opened.workspace, opened.document, element, given)

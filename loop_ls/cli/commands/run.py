@@ -72,7 +72,7 @@ def add_start(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RunOptions:
     """How a run is started and shown. `agreed`: to the endpoints and programs it uses."""
 
     as_json: bool = False
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
             raise Wrong("`--compare` names the models and waits for the runs")
     except Wrong as wrong:
         return refuse(refusal("bad_argument", f"{wrong}."), args.json)
-    manner = Manner(args.json, args.verbose, args.detach, args.yes)
+    manner = RunOptions(args.json, args.verbose, args.detach, args.yes)
 
     async def work() -> int:
         async with await engine_for(args, asked.root) as engine:
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def start_and_watch(
-    engine: EngineClient, request: JsonObject, manner: Manner, begun: Callable[[str], None] = lambda run_id: None
+    engine: EngineClient, request: JsonObject, manner: RunOptions, begun: Callable[[str], None] = lambda run_id: None
 ) -> int:
     """One run from its start to its end; its exit status. `begun` hears its id."""
     from loop_ls.cli.watch.pause import terminal_line
@@ -140,7 +140,7 @@ def models_named(text: str) -> tuple[dict[str, str], ...]:
 
 
 async def _compare(
-    engine: EngineClient, request: JsonObject, manner: Manner, models: Sequence[Mapping[str, str]]
+    engine: EngineClient, request: JsonObject, manner: RunOptions, models: Sequence[Mapping[str, str]]
 ) -> int:
     """One run after the other, then all of them side by side. Exit status 0: each ended well, else that of the first
     one that did not."""
@@ -166,7 +166,7 @@ async def _compare(
     return await compare(engine, ids, manner.as_json) or next((one for one in statuses if one), 0)
 
 
-async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> int:
+async def _agree(engine: EngineClient, request: JsonObject, manner: RunOptions) -> int:
     """Nothing that a run is told changes what it may do, so nobody has to say it."""
     told = dict.fromkeys(("input", "goal", "message"), "-")
     answer: Agreed | Refusal = await _consented(engine, {**told, **request}, manner, engine.agree_only)
@@ -182,7 +182,7 @@ async def _agree(engine: EngineClient, request: JsonObject, manner: Manner) -> i
     return 0
 
 
-async def start(engine: EngineClient, request: JsonObject, manner: Manner) -> Started | Refusal:
+async def start(engine: EngineClient, request: JsonObject, manner: RunOptions) -> Started | Refusal:
     """Start; ask the person for what is missing, once."""
     answer: Started | Refusal = await _consented(engine, request, manner, engine.start)
     if answer["ok"]:
@@ -192,7 +192,10 @@ async def start(engine: EngineClient, request: JsonObject, manner: Manner) -> St
 
 
 async def _consented(
-    engine: EngineClient, request: JsonObject, manner: Manner, begin: Callable[[JsonObject], Awaitable[Begun | Refusal]]
+    engine: EngineClient,
+    request: JsonObject,
+    manner: RunOptions,
+    begin: Callable[[JsonObject], Awaitable[Begun | Refusal]],
 ) -> Begun | Refusal:
     """What `begin` answers when the person has agreed and said what is missing, or would not."""
     asked = False
@@ -211,7 +214,7 @@ async def _consented(
                 return answer
 
 
-def agreed(answer: Refusal, manner: Manner) -> bool:
+def agreed(answer: Refusal, manner: RunOptions) -> bool:
     if manner.agreed:
         return True
     if not manner.may_ask:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import add_model, from_one
-from loop_ls.cli.commands.run import Manner, start
+from loop_ls.cli.commands.run import RunOptions, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file
 from loop_ls.cli.watch.words import error_text
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     except (Wrong, Failure) as wrong:
         hint = wrong.hint if isinstance(wrong, Failure) else ""
         return refuse(refusal("bad_argument", f"{str(wrong).rstrip('.')}.", hint), args.json)
-    manner = Manner(args.json, agreed=args.yes)
+    manner = RunOptions(args.json, agreed=args.yes)
 
     async def work() -> int:
         trials: list[Trial] = []
@@ -156,7 +156,7 @@ def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
     return request
 
 
-async def _trial(engine: EngineClient, name: str, case: Case, request: JsonObject, manner: Manner) -> Trial:
+async def _trial(engine: EngineClient, name: str, case: Case, request: JsonObject, manner: RunOptions) -> Trial:
     """Raises `Refused`."""
     if case.skip:
         return Trial(name, "skipped", (case.skip,))

@@ -8,7 +8,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.commands.run import Manner, agreed
+from loop_ls.cli.commands.run import RunOptions, agreed
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
 from loop_ls.cli.watch.words import first_line
@@ -60,7 +60,11 @@ def run(args: argparse.Namespace) -> int:
 
 async def _tried(engine: EngineClient, request: JsonObject, args: argparse.Namespace) -> int:
     answer = await engine.test_until({"origin": "cli", **request})
-    if not answer["ok"] and answer["code"] == "consent_required" and agreed(answer, Manner(args.json, agreed=args.yes)):
+    if (
+        not answer["ok"]
+        and answer["code"] == "consent_required"
+        and agreed(answer, RunOptions(args.json, agreed=args.yes))
+    ):
         answer = await engine.test_until({"origin": "cli", **request, "consent": engine.agree(answer)})
     if not answer["ok"]:
         return refuse(answer, args.json)

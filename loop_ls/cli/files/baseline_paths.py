@@ -8,7 +8,7 @@ from loop_ls.cli.files.check_run import Chosen, absolute
 from loop_ls.report.checked import Checked
 
 
-class Listed:
+class BaselinePaths:
     """How the files of `chosen` are called in the baseline at `path`."""
 
     def __init__(self, chosen: Chosen, checked: Checked, path: str) -> None:

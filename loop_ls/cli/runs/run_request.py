@@ -17,14 +17,14 @@ class Wrong(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedRun:
     """What to start, and where."""
 
     root: Path
     request: JsonObject
 
 
-def wanted(args: argparse.Namespace) -> Wanted:
+def wanted(args: argparse.Namespace) -> RequestedRun:
     """Raises `Wrong`."""
     if bool(args.what) == bool(args.workflow):
         raise Wrong("say what to run: a FILE or the NAME of a workflow")
@@ -62,7 +62,7 @@ def wanted(args: argparse.Namespace) -> Wanted:
     limits = {"budgetUsd": args.budget_usd, "maxTokens": args.max_tokens, "wallClock": args.max_time}
     if named := {name: value for name, value in limits.items() if value is not None}:
         request["limits"] = named
-    return Wanted(root, request)
+    return RequestedRun(root, request)
 
 
 def asked_instead(args: argparse.Namespace) -> dict[str, str]:

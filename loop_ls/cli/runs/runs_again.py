@@ -88,13 +88,13 @@ async def _begun(
     engine: EngineClient, args: argparse.Namespace, begin: Callable[[str | None], Awaitable[NewRun | Refusal]]
 ) -> int:
     """Start the new run and watch it to its end, like `loop-ls run`."""
-    from loop_ls.cli.commands.run import Manner, agreed, detached
+    from loop_ls.cli.commands.run import RunOptions, agreed, detached
     from loop_ls.cli.watch.watch import watch
 
     status = await engine.engine_status()
     if not status["ok"]:
         return refuse(status, args.json)
-    manner = Manner(args.json, args.verbose, args.detach, args.yes)
+    manner = RunOptions(args.json, args.verbose, args.detach, args.yes)
     answer = await begin(None)
     if not answer["ok"] and answer["code"] == "consent_required" and agreed(answer, manner):
         answer = await begin(engine.agree(answer))

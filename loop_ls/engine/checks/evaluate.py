@@ -2,7 +2,7 @@
 
 The pieces: `formats.checks.read` gives `Checks` and `Case`s, `formats.checks.model.checks_of` merges them into the
 `Check`s of one trial, `RecordedResult` is what the run left, and `evaluated` gives an `Outcome` for each: pass, fail
-or error with a reason and a score. What costs something is done by `Means`: a program for `command`, a model for
+or error with a reason and a score. What costs something is done by `Evaluators`: a program for `command`, a model for
 `llm-rubric`. `outcome.all_pass`, `total_score` and `feedback` sum up.
 """
 
@@ -15,22 +15,22 @@ from typing import Protocol
 
 from loop_ls.contract.amounts import money
 from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
-from loop_ls.engine.checks.recorded_result import Looked, RecordedResult, looked_at, with_variables
+from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult, looked_at, with_variables
 from loop_ls.engine.checks.text_checks import judge_text, turned_around
 from loop_ls.formats.checks.model import Check
 from loop_ls.text.json_value import Json
 
 
-class Means(Protocol):
+class Evaluators(Protocol):
     """What checks need of the world. `output` is what the check looks at; neither turns a `not-` around."""
 
-    async def command(self, check: Check, looked: Looked) -> Outcome: ...
+    async def command(self, check: Check, looked: CheckedText) -> Outcome: ...
 
-    async def rubric(self, check: Check, looked: Looked) -> Outcome: ...
+    async def rubric(self, check: Check, looked: CheckedText) -> Outcome: ...
 
 
 async def evaluated(
-    checks: Iterable[Check], recorded: RecordedResult, means: Means, variables: Mapping[str, Json] | None = None
+    checks: Iterable[Check], recorded: RecordedResult, means: Evaluators, variables: Mapping[str, Json] | None = None
 ) -> tuple[Outcome, ...]:
     """The outcomes in the order of the checks; one that looks at each iteration has one for each. `variables` are
     those of the case."""
@@ -40,7 +40,7 @@ async def evaluated(
     return tuple(found)
 
 
-async def outcomes_of(check: Check, recorded: RecordedResult, means: Means) -> Sequence[Outcome]:
+async def outcomes_of(check: Check, recorded: RecordedResult, means: Evaluators) -> Sequence[Outcome]:
     """All outcomes of one check: more than one where it looks at each iteration."""
     if check.type in ("cost", "latency"):
         return (_of_run(check, recorded),)
@@ -50,7 +50,7 @@ async def outcomes_of(check: Check, recorded: RecordedResult, means: Means) -> S
     return [await _judged(check, one, means) for one in looked]
 
 
-async def _judged(check: Check, looked: Looked, means: Means) -> Outcome:
+async def _judged(check: Check, looked: CheckedText, means: Evaluators) -> Outcome:
     match check.type:
         case "command":
             found = await means.command(check, looked)

@@ -23,33 +23,33 @@ class RecordedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class CheckedText:
     """One text that a check looks at; `iteration` where it looks at each."""
 
     text: str
     iteration: int | None = None
 
 
-def looked_at(check: Check, recorded: RecordedResult) -> tuple[Looked, ...] | str:
+def looked_at(check: Check, recorded: RecordedResult) -> tuple[CheckedText, ...] | str:
     """The texts that a check looks at, or why there is none."""
     target = check.on
     match target.kind:
         case "result":
-            return "the run gave no result" if recorded.result is None else (Looked(recorded.result),)
+            return "the run gave no result" if recorded.result is None else (CheckedText(recorded.result),)
         case "run":
-            return (Looked(recorded.result or ""),)
+            return (CheckedText(recorded.result or ""),)
         case "step":
             text = recorded.steps.get(target.name)
             if text is not None:
-                return (Looked(text),)
+                return (CheckedText(text),)
             return f"the step `{target.name}` was {'skipped' if target.name in recorded.steps else 'not run'}"
         case "loop":
             outputs = recorded.loops.get(target.name, ())
             if not outputs:
                 return f"the loop `{target.name}` had no iteration"
             if target.every:
-                return tuple(Looked(text, number) for number, text in enumerate(outputs, 1))
-            return (Looked(outputs[-1]),)
+                return tuple(CheckedText(text, number) for number, text in enumerate(outputs, 1))
+            return (CheckedText(outputs[-1]),)
 
 
 def with_variables(check: Check, variables: Mapping[str, Json]) -> Check:

@@ -17,7 +17,7 @@ from loop_ls.contract.facts.kinds import Checked, Warned
 from loop_ls.engine.checks.declared import judge_of
 from loop_ls.engine.checks.evaluate import outcomes_of
 from loop_ls.engine.checks.outcome import Outcome, failed, feedback, passed, undecided
-from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
+from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure, Models, Recorder
@@ -143,7 +143,7 @@ class _Effects:
     run: RunChecks
     place: Place
 
-    async def command(self, check: Check, looked: Looked) -> Outcome:
+    async def command(self, check: Check, looked: CheckedText) -> Outcome:
         command = Command(check.words, self.run.folder, check.timeout, self.run.environ, looked.text)
 
         async def checked() -> JsonObject:
@@ -156,7 +156,7 @@ class _Effects:
         reason = f"{found.told}\n{output}" if output else found.told
         return passed(check, reason) if found.passed else failed(check, reason)
 
-    async def rubric(self, check: Check, looked: Looked) -> Outcome:
+    async def rubric(self, check: Check, looked: CheckedText) -> Outcome:
         votes = [await self._vote(check, looked, number) for number in range(1, check.votes + 1)]
         counted = [one for one in votes if not one.void]
         if len(counted) * 2 <= len(votes):
@@ -167,7 +167,7 @@ class _Effects:
             return undecided(check, "the votes of the judge are split")
         return winners[0]
 
-    async def _vote(self, check: Check, looked: Looked, number: int) -> Outcome:
+    async def _vote(self, check: Check, looked: CheckedText, number: int) -> Outcome:
         key = self.place.part(f"check:{check.name}:vote-{number}")
         nonce = hashlib.sha256(f"{self.run.recorder.run_id}:{key}".encode()).hexdigest()[:8]
         question = Question(

@@ -15,28 +15,28 @@ from loop_ls.formats.workflow.condition import parse_condition
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ConditionResult:
     """Whether a condition holds; `unknown` names made it false."""
 
     holds: bool
     unknown: tuple[str, ...] = ()
 
 
-def condition_holds(text: str, scope: Scope) -> Held:
+def condition_holds(text: str, scope: Scope) -> ConditionResult:
     """Judge an `if` as written; an unknown name makes it false, whatever the form."""
     condition = parse_condition(text)
     match condition.kind:
         case "truth":
             value = _value(condition.name, scope)
-            return Held(not value.unknown and is_truthy(value.text), value.unknown)
+            return ConditionResult(not value.unknown and is_truthy(value.text), value.unknown)
         case "compare":
             left, right = _value(condition.name, scope), interpolate(condition.value, scope)
             unknown = left.unknown + right.unknown
             same = _plain(left.text) == _plain(right.text)
-            return Held(not unknown and same == (condition.operator == "=="), unknown)
+            return ConditionResult(not unknown and same == (condition.operator == "=="), unknown)
         case "text":
             rendered = interpolate(text, scope)
-            return Held(not rendered.unknown and is_truthy(rendered.text), rendered.unknown)
+            return ConditionResult(not rendered.unknown and is_truthy(rendered.text), rendered.unknown)
         case _:
             assert_never(condition.kind)
 

@@ -60,7 +60,7 @@ class FailureFields(TypedDict):
     place: NotRequired[str]
 
 
-class Raised(FailureFields, total=False):
+class RecordedFailure(FailureFields, total=False):
     """A failure that a call raised, in the record: of a model where `kind` says so, with the fields of its class."""
 
     kind: Literal["model", "failure"]
@@ -70,7 +70,7 @@ class Recorded(TypedDict, total=False):
     """What the record keeps of a call: what it answered, or what it raised."""
 
     value: object
-    raised: Raised
+    raised: RecordedFailure
 
 
 class Exhausted(Stopped):

@@ -83,7 +83,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
+class AttemptCost:
     """What one attempt goes into the account with. `usd` is None where no price is known."""
 
     input: int
@@ -91,7 +91,9 @@ class Booked:
     usd: float | None
 
 
-def booked(usage: Usage, price: Price | None, sent: Iterable[str], heard: Iterable[str], whole: bool = True) -> Booked:
+def booked(
+    usage: Usage, price: Price | None, sent: Iterable[str], heard: Iterable[str], whole: bool = True
+) -> AttemptCost:
     """The cost of one attempt: reported tokens, else an estimate of each side that was not reported.
 
     `sent` and `heard` are all texts of both sides, thoughts and calls of tools included. Not `whole`: the
@@ -103,8 +105,8 @@ def booked(usage: Usage, price: Price | None, sent: Iterable[str], heard: Iterab
     hour = min(max(0, usage.cache_hour), written)
     asked = max(usage.input or sum(map(estimated, sent)), read + written)
     if usage.billed is not None:
-        return Booked(asked, got, usage.billed)
-    return Booked(asked, got, None if price is None else price.usd(asked, got, read, written, hour))
+        return AttemptCost(asked, got, usage.billed)
+    return AttemptCost(asked, got, None if price is None else price.usd(asked, got, read, written, hour))
 
 
 def amounts(price: Price | None) -> tuple[float, float] | None:

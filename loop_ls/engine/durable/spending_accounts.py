@@ -19,7 +19,7 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.serialization import LONG, hash_of
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost
-from loop_ls.engine.money.shared_ledger import Account, Standing
+from loop_ls.engine.money.shared_ledger import Account, AccountAnswer
 
 #: Seconds that a change is offered to a database that is away.
 PATIENCE = 60.0
@@ -34,7 +34,9 @@ class PostgresAccounts:
         self._line, self._changed_at = PostgresConnection(url), changed_at
         self._threads = ThreadPoolExecutor(1, "accounts")
 
-    async def hold(self, account: Account, caps: Caps, name: str, wanted: Sequence[Cost] | None) -> Standing | None:
+    async def hold(
+        self, account: Account, caps: Caps, name: str, wanted: Sequence[Cost] | None
+    ) -> AccountAnswer | None:
         asking = asyncio.get_running_loop().run_in_executor(self._threads, self._hold, account, caps, name, wanted)
         try:
             return await asyncio.shield(asking)
@@ -42,12 +44,14 @@ class PostgresAccounts:
             self.settle(account, name, None)  # the same thread: after it was set aside
             raise
 
-    async def again(self, account: Account, caps: Caps) -> Standing | None:
+    async def again(self, account: Account, caps: Caps) -> AccountAnswer | None:
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, self._hold, account, caps, None, [Cost()]
         )
 
-    def _hold(self, account: Account, caps: Caps, name: str | None, wanted: Sequence[Cost] | None) -> Standing | None:
+    def _hold(
+        self, account: Account, caps: Caps, name: str | None, wanted: Sequence[Cost] | None
+    ) -> AccountAnswer | None:
         asked = None if wanted is None else json.dumps([[each.usd, each.tokens] for each in wanted])
         whose = (_name(account.project), account.daily, account.run, account.claim)
         try:
@@ -59,7 +63,7 @@ class PostgresAccounts:
                 return None
             raise ours(refused) from refused.__cause__
         choice, usd, tokens, taken_usd, taken_tokens, busy = found
-        return Standing(choice, Cost(usd, tokens), Cost(taken_usd, taken_tokens), busy)
+        return AccountAnswer(choice, Cost(usd, tokens), Cost(taken_usd, taken_tokens), busy)
 
     def settle(self, account: Account, name: str, paid: Cost | None) -> None:
         whose = (_name(account.project), account.daily, account.run, account.claim)

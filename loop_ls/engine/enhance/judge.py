@@ -51,7 +51,7 @@ from loop_ls.index.document import Document
 from loop_ls.text.json_value import Json, JsonObject, from_fields
 
 
-class Seen(TypedDict):
+class RecordedRound(TypedDict):
     """What a round was, in the record: an `Observed`, a `FailureReport`, US dollars. `near`: most of them are spent."""
 
     observed: JsonObject
@@ -60,7 +60,7 @@ class Seen(TypedDict):
     near: bool
 
 
-class DecidedRound(Seen):
+class DecidedRound(RecordedRound):
     """And the `Decision` that it led to."""
 
     decision: JsonObject
@@ -204,7 +204,7 @@ class EnhanceJudge:
             self.mask,
         )
 
-    def report_facts(self, turn: Turn, seen: Seen) -> list[Fact]:
+    def report_facts(self, turn: Turn, seen: RecordedRound) -> list[Fact]:
         report, common = FailureReport.model_validate(seen["report"]), self.common(turn.number, Decimal(seen["spent"]))
         verdict: Literal["yes", "no"] = "yes" if report.converged else "no"
         answer = _failed(report.failures)

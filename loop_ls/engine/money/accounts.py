@@ -15,7 +15,7 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.ports import Allowance, Bill, LostAttempt
 from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.money.caps import Caps
-from loop_ls.engine.money.ledger import Cost, Hold, Ledger
+from loop_ls.engine.money.ledger import Cost, Ledger, Reservation
 from loop_ls.text.json_value import JsonObject
 
 Day = tuple[int, int, int]
@@ -47,11 +47,11 @@ class DayLedger(Ledger):
 
 
 @dataclass(eq=False, slots=True)
-class SharedHold:
+class SharedReservation:
     """`most` is what the call may cost at most; `parts` hold it in every account."""
 
     most: Cost
-    parts: list[tuple[Ledger, Hold]]
+    parts: list[tuple[Ledger, Reservation]]
 
 
 class Accounts:
@@ -73,7 +73,7 @@ class Accounts:
         """Whether any cap is one of dollars: then every price has to be known."""
         return any(ledger.caps.usd is not None for ledger in self._all)
 
-    async def hold(self, wanted: list[Cost]) -> tuple[int, SharedHold]:
+    async def hold(self, wanted: list[Cost]) -> tuple[int, SharedReservation]:
         """Let a call through for the first of these costs, dearest first, that fits everywhere. Raises
         `CapReached`."""
         number, parts = 0, []
@@ -85,11 +85,11 @@ class Accounts:
         except BaseException:
             _release(parts)
             raise
-        return number, SharedHold(wanted[number], parts)
+        return number, SharedReservation(wanted[number], parts)
 
-    async def hold_rest(self) -> SharedHold:
+    async def hold_rest(self) -> SharedReservation:
         """All that is left, for a call whose cost nobody can bound. Raises `CapReached`."""
-        parts: list[tuple[Ledger, Hold]] = []
+        parts: list[tuple[Ledger, Reservation]] = []
         try:
             for ledger in self._all:
                 parts.append((ledger, await ledger.hold_rest()))
@@ -97,7 +97,7 @@ class Accounts:
             _release(parts)
             raise
         usd = [hold.most.usd for ledger, hold in parts if ledger.caps.usd is not None]
-        return SharedHold(Cost(min(usd, default=0.0)), parts)
+        return SharedReservation(Cost(min(usd, default=0.0)), parts)
 
     @asynccontextmanager
     async def unbounded(self, bill: Bill | None, prices: Sequence[Price] = ()) -> AsyncIterator[Allowance]:
@@ -106,13 +106,13 @@ class Accounts:
             yield Allowance(None, bill)
             return
         hold = await self.hold_rest()
-        allowed = Allowance(hold.most.usd if self.caps_usd else None, HeldBill(self, hold, prices, bill))
+        allowed = Allowance(hold.most.usd if self.caps_usd else None, ReservationBill(self, hold, prices, bill))
         try:
             yield allowed
         finally:
             self.settle(hold, None if allowed.paid is None else Cost(*allowed.paid))
 
-    def settle(self, hold: SharedHold, paid: Cost | None) -> None:
+    def settle(self, hold: SharedReservation, paid: Cost | None) -> None:
         for ledger, part in hold.parts:
             ledger.settle(part, paid)
 
@@ -120,7 +120,7 @@ class Accounts:
         for ledger in self._all:
             ledger.lost(paid)
 
-    async def again(self, hold: SharedHold) -> None:
+    async def again(self, hold: SharedReservation) -> None:
         """Raises `CapReached`."""
         for ledger, part in hold.parts:
             await ledger.again(part)
@@ -133,10 +133,10 @@ class Accounts:
         return self.own.told()
 
 
-class HeldBill:
+class ReservationBill:
     """What lost attempts cost comes out of what is left, and the next attempt has to fit as well."""
 
-    def __init__(self, ledger: Accounts, hold: SharedHold, prices: Sequence[Price], bill: Bill | None) -> None:
+    def __init__(self, ledger: Accounts, hold: SharedReservation, prices: Sequence[Price], bill: Bill | None) -> None:
         self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
 
     def lost(self, attempt: LostAttempt) -> None:
@@ -153,6 +153,6 @@ class HeldBill:
             await self._bill.again()
 
 
-def _release(parts: list[tuple[Ledger, Hold]]) -> None:
+def _release(parts: list[tuple[Ledger, Reservation]]) -> None:
     for ledger, hold in parts:
         ledger.settle(hold, None)

@@ -20,7 +20,7 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
-from loop_ls.engine.money.accounts import Accounts, HeldBill
+from loop_ls.engine.money.accounts import Accounts, ReservationBill
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
@@ -66,7 +66,7 @@ class GatedModels:
         paid: Cost | None = None
         try:
             reply = await self._models.ask(
-                replace(asked, bill=HeldBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
+                replace(asked, bill=ReservationBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
             )
             reply = _counted(reply, request, prices)
             paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
@@ -84,7 +84,7 @@ class GatedModels:
         paid: Cost | None = None
         try:
             reply = await self._models.embed(
-                replace(request, bill=HeldBill(self._ledger, hold, prices, request.bill)), on_wait
+                replace(request, bill=ReservationBill(self._ledger, hold, prices, request.bill)), on_wait
             )
             paid = Cost(reply.usd or 0.0, reply.input_tokens)
             return reply

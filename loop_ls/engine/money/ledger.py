@@ -32,18 +32,18 @@ class Cost:
 
 
 @dataclass(eq=False, slots=True)
-class Hold:
+class Reservation:
     """What a call in flight may cost at most."""
 
     most: Cost
 
 
 @dataclass(eq=False, slots=True)
-class Books:
+class AccountState:
     """What an account knows, under whatever caps it is looked at. `paid` is answered, and not a fact yet."""
 
     spent: Cost
-    holds: set[Hold] = field(default_factory=set)
+    holds: set[Reservation] = field(default_factory=set)
     paid: list[Cost] = field(default_factory=list)
     settled: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -58,7 +58,7 @@ class Ledger:
         name: str = "",
     ) -> None:
         """`name`: of a cap that several runs share, the section of `limits` that it stands in (`perDay.`)."""
-        self.caps, self._books, self._name = caps, Books(spent), name
+        self.caps, self._books, self._name = caps, AccountState(spent), name
         self._warned = self._near()
         self._over = not self._fits(spent)
 
@@ -86,7 +86,7 @@ class Ledger:
 
     # -- before a call ---------------------------------------------------------------------------
 
-    async def hold(self, wanted: list[Cost]) -> tuple[int, Hold]:
+    async def hold(self, wanted: list[Cost]) -> tuple[int, Reservation]:
         """Let a call through for the first of these costs, dearest first, that fits. Waits for calls in
         flight where it would not fit only because of them. Raises `CapReached`."""
         while True:
@@ -95,7 +95,7 @@ class Ledger:
             held = total(hold.most for hold in self._books.holds)
             for number, cost in enumerate(wanted):
                 if self._fits(taken.plus(held).plus(cost)):
-                    hold = Hold(cost)
+                    hold = Reservation(cost)
                     self._books.holds.add(hold)
                     return number, hold
             if not self._books.holds:
@@ -103,18 +103,18 @@ class Ledger:
             self._books.settled.clear()
             await self._books.settled.wait()
 
-    async def hold_rest(self) -> Hold:
+    async def hold_rest(self) -> Reservation:
         """All that is left, for a call whose cost nobody can bound. Raises `CapReached`."""
         while self._books.holds:
             self._books.settled.clear()
             await self._books.settled.wait()
         self.begin()
         self.check()
-        hold = Hold(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
+        hold = Reservation(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
         self._books.holds.add(hold)
         return hold
 
-    def settle(self, hold: Hold, paid: Cost | None) -> None:
+    def settle(self, hold: Reservation, paid: Cost | None) -> None:
         """The call has ended; `paid` None: it cost nothing."""
         self._books.holds.discard(hold)
         if paid is not None:
@@ -125,7 +125,7 @@ class Ledger:
         """An attempt of a call that still holds its place was paid and gave no answer."""
         self._books.paid.append(paid)
 
-    async def again(self, hold: Hold) -> None:
+    async def again(self, hold: Reservation) -> None:
         """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
         taken = self.spent.plus(total(self._books.paid))
         if not self._fits(taken.plus(total(each.most for each in self._books.holds))):

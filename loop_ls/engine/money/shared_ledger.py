@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.money.caps import Caps
-from loop_ls.engine.money.ledger import Cost, Hold, Ledger, cost_of
+from loop_ls.engine.money.ledger import Cost, Ledger, Reservation, cost_of
 
 #: Seconds after which the account is looked at again though nobody told of a change.
 LOOK_AGAIN = 1.0
@@ -29,7 +29,7 @@ class Account(NamedTuple):
     claim: str
 
 
-class Standing(NamedTuple):
+class AccountAnswer(NamedTuple):
     """What an account says to a call: `choice` is the first cost that fits, `most` what was set aside; None: none
     fits beside what is `taken`. `busy`: that may change by itself."""
 
@@ -42,12 +42,14 @@ class Standing(NamedTuple):
 class SharedAccounts(Protocol):
     """What the engines share (`engine.durable.spending_accounts`)."""
 
-    async def hold(self, account: Account, caps: Caps, name: str, wanted: Sequence[Cost] | None) -> Standing | None:
+    async def hold(
+        self, account: Account, caps: Caps, name: str, wanted: Sequence[Cost] | None
+    ) -> AccountAnswer | None:
         """Set the first of these costs aside under `name`, or all that is left. None: the database is away.
         Raises `JournalRefused` where the run is somebody else's by now."""
         ...
 
-    async def again(self, account: Account, caps: Caps) -> Standing | None:
+    async def again(self, account: Account, caps: Caps) -> AccountAnswer | None:
         """Whether all that is set aside still fits."""
         ...
 
@@ -66,16 +68,16 @@ class SharedLedger(Ledger):
     def __init__(self, shared: SharedAccounts, account: Account, caps: Caps) -> None:
         super().__init__(caps, name="perDay." if account.daily else "perProject.")
         self._shared, self._account = shared, account
-        self._names: dict[Hold, str] = {}
+        self._names: dict[Reservation, str] = {}
         self._unwritten: list[tuple[str, Cost]] = []  # paid, and not a fact yet
 
-    async def hold(self, wanted: list[Cost]) -> tuple[int, Hold]:
+    async def hold(self, wanted: list[Cost]) -> tuple[int, Reservation]:
         return await self._held(wanted, wanted[-1])
 
-    async def hold_rest(self) -> Hold:
+    async def hold_rest(self) -> Reservation:
         return (await self._held(None, Cost()))[1]
 
-    async def _held(self, wanted: list[Cost] | None, least: Cost) -> tuple[int, Hold]:
+    async def _held(self, wanted: list[Cost] | None, least: Cost) -> tuple[int, Reservation]:
         name = secrets.token_hex(12)
         while True:
             changed = self._shared.changed(self._account)
@@ -84,14 +86,14 @@ class SharedLedger(Ledger):
             if found is not None:
                 self.spent = found.taken.plus(found.most)
                 if found.choice is not None:
-                    hold = Hold(found.most)
+                    hold = Reservation(found.most)
                     self._names[hold] = name
                     return found.choice, hold
                 if not found.busy:
                     raise self._reached(found.taken, least)
             await _within(changed)
 
-    async def again(self, hold: Hold) -> None:
+    async def again(self, hold: Reservation) -> None:
         while True:
             changed = self._shared.changed(self._account)
             changed.clear()
@@ -103,7 +105,7 @@ class SharedLedger(Ledger):
                     raise self._reached(found.taken, hold.most)
             await _within(changed)
 
-    def settle(self, hold: Hold, paid: Cost | None) -> None:
+    def settle(self, hold: Reservation, paid: Cost | None) -> None:
         name = self._names.pop(hold)
         if paid is not None:
             self._unwritten.append((name, paid))

@@ -67,7 +67,7 @@ async def prompts(
         run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == ROLE_LOOP else ()
     )
     with suppress(Stopped, Failure, ModelFailure):
-        await program.run(plan, reader, Nobody())
+        await program.run(plan, reader, NoModels())
     return found.rows
 
 
@@ -102,7 +102,7 @@ async def _changed(journal: Journal, run_id: str) -> list[Event]:
     return found if any(one.kind == "loop_updated" for one in found) else []
 
 
-class Nobody:
+class NoModels:
     """Models that are never asked."""
 
     def problem(self, name: str) -> ModelFailure | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, LostAttempt, ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.core.price_table import Booked, Price, Usage, booked
+from loop_ls.engine.core.price_table import AttemptCost, Price, Usage, booked
 from loop_ls.engine.providers.dialects.dialect import Heard
 
 #: Failures of providers that have begun to answer, or had all the time to: what was heard is charged.
@@ -92,7 +92,7 @@ class Attempt:
     def _unseen(self) -> Iterable[str]:
         return ("".join(self.heard.unseen),) if self.heard is not None else ()
 
-    def _booked(self, usage: Usage, heard: Iterable[str], whole: bool) -> Booked:
+    def _booked(self, usage: Usage, heard: Iterable[str], whole: bool) -> AttemptCost:
         if not self._bills:
             usage = replace(usage, billed=None)
         return booked(usage, self._price, self.request.texts, heard, whole)

@@ -47,7 +47,7 @@ class StageAgents(Agent, Protocol):
         ...
 
 
-#: Makes the hands of one run.
+#: Makes the agents of one run.
 StageAgentsOf = Callable[[Plan, Recorder, Models], StageAgents]
 
 

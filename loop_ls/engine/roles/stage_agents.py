@@ -160,7 +160,7 @@ async def _prompt(job: Job, recorder: Recorder) -> str:
 def stage_agents(
     records: Records, environ: Mapping[str, str] | None = None, sandbox: Sandbox | NoSandbox | None = None
 ) -> StageAgentsOf:
-    """Makes the hands of each run; without `sandbox` the one that this machine offers."""
+    """Makes the agents of each run; without `sandbox` the one that this machine offers."""
     environment = os.environ if environ is None else environ
 
     def of_run(plan: Plan, recorder: Recorder, models: Models) -> RunStageAgents:

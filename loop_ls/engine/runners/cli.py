@@ -19,7 +19,7 @@ from typing import Protocol
 
 from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
-from loop_ls.engine.core.price_table import Booked, Price, Usage, booked, known_price
+from loop_ls.engine.core.price_table import AttemptCost, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.failures import clock_time, reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
@@ -128,13 +128,13 @@ class CliRunner:
             session=work.session,
         )
 
-    def _booked(self, work: Assignment, heard: AgentOutput, said: str) -> Booked:
+    def _booked(self, work: Assignment, heard: AgentOutput, said: str) -> AttemptCost:
         """The settings' price, else what the agent says. Where neither is there, nobody knows what was paid for
         tokens that nobody counted: then none are made up."""
         price = Price.read(self.settings.get("price"))
         usage = Usage(heard.input_tokens, heard.output_tokens, billed=None if price else heard.usd)
         if price is None:
-            return Booked(heard.input_tokens, heard.output_tokens, heard.usd)
+            return AttemptCost(heard.input_tokens, heard.output_tokens, heard.usd)
         return booked(usage, price, (work.message, work.system, work.appended), (said,))
 
     def _lost(self, work: Assignment, heard: AgentOutput, code: str, message: str, began: float) -> bool:

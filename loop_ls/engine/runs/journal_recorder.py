@@ -26,9 +26,9 @@ from loop_ls.engine.core.ports import (
     Bill,
     Failure,
     ModelFailure,
-    Raised,
     Recordable,
     Recorded,
+    RecordedFailure,
     Stopped,
     read_notes,
 )
@@ -318,10 +318,10 @@ def given_up() -> Failure:
     return Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
 
 
-def written(failure: ModelFailure | Failure) -> Raised:
+def written(failure: ModelFailure | Failure) -> RecordedFailure:
     """A failure of a call as a value of the journal."""
     kind = "model" if isinstance(failure, ModelFailure) else "failure"
-    return plain(cast("Raised", {"kind": kind, **asdict(failure)}))
+    return plain(cast("RecordedFailure", {"kind": kind, **asdict(failure)}))
 
 
 def replayed(answer: Recorded) -> object:

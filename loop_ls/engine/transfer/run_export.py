@@ -60,7 +60,7 @@ def _masked(value: object) -> object:
             return value
 
 
-class Carried:
+class ImportedRecord:
     """A run that comes from elsewhere, read and found whole. Raises `Refused` while it is made."""
 
     def __init__(self, document: object, run_id: str) -> None:

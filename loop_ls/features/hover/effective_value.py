@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.features.lookup.node_at import Look
+from loop_ls.features.lookup.node_at import NodeAt
 from loop_ls.features.text.humanize import duration
 from loop_ls.formats.common.key_table import Key, Type
 from loop_ls.formats.common.scalars import floating
@@ -11,7 +11,7 @@ from loop_ls.index.document import Document
 from loop_ls.text.markdown import code
 
 
-def counts_here(look: Look) -> str | None:
+def counts_here(look: NodeAt) -> str | None:
     """`Counts here: 0.2, in place of 0.7 from execution`; None where there is nothing to add."""
     field, block = look.field, look.block
     if field is None or block is None or field.fault is not None or field.empty:
@@ -26,7 +26,7 @@ def counts_here(look: Look) -> str | None:
     return f"Counts here: {own}" + (f", like {source}." if value == own else f", in place of {value} from {source}.")
 
 
-def inherited(document: Document, look: Look, key: Key) -> tuple[str, str] | None:
+def inherited(document: Document, look: NodeAt, key: Key) -> tuple[str, str] | None:
     """What would count without the key, and who says so."""
     for source in key.inherits:
         block, name = _place(document, look, source, key.name)
@@ -40,7 +40,7 @@ def inherited(document: Document, look: Look, key: Key) -> tuple[str, str] | Non
     return None
 
 
-def _place(document: Document, look: Look, source: str, name: str) -> tuple[Block | None, str]:
+def _place(document: Document, look: NodeAt, source: str, name: str) -> tuple[Block | None, str]:
     place, _, other = source.partition(".")
     match place:
         case "execution":

@@ -19,7 +19,7 @@ from loop_ls.features.docs.provider import model_text, provider_text
 from loop_ls.features.docs.variable import last_run_text, unknown_text, variable_text
 from loop_ls.features.hover.effective_value import counts_here
 from loop_ls.features.language_support import support_of
-from loop_ls.features.lookup.node_at import Look, look_at
+from loop_ls.features.lookup.node_at import NodeAt, look_at
 from loop_ls.features.lookup.pieces import element_at
 from loop_ls.features.text.humanize import duration, listed
 from loop_ls.formats.common.key_table import Key, Shape, Type
@@ -77,13 +77,13 @@ def _dash(workspace: Workspace, document: Document, at: Position) -> Hover | Non
     return Hover(Span(Position(at.line, dash), Position(at.line, dash + 1)), element_text(workspace, document, element))
 
 
-def _is_known(workspace: Workspace, look: Look) -> bool:
+def _is_known(workspace: Workspace, look: NodeAt) -> bool:
     """Whether a reference leads to a file that has been read; of another one nothing can be said."""
     value = look.field.value if look.on_reference and look.field is not None else None
     return not isinstance(value, str) or workspace.resolve(look.document, value).document is not None
 
 
-def _text(workspace: Workspace, look: Look, settings: Settings, runs: Sequence[ShownRun]) -> str | None:
+def _text(workspace: Workspace, look: NodeAt, settings: Settings, runs: Sequence[ShownRun]) -> str | None:
     if look.use is not None and look.element is not None:
         return _variable(workspace, look, runs)
     if look.need is not None:
@@ -119,7 +119,7 @@ def _anchor(document: Document, at: Position) -> Hover | None:
 # -- variables and names --------------------------------------------------------------------------
 
 
-def _variable(workspace: Workspace, look: Look, runs: Sequence[ShownRun]) -> str:
+def _variable(workspace: Workspace, look: NodeAt, runs: Sequence[ShownRun]) -> str:
     assert look.use is not None and look.element is not None
     scope = scope_at(workspace, look.document, look.element, look.use.slot)
     name = look.use.name
@@ -130,7 +130,7 @@ def _variable(workspace: Workspace, look: Look, runs: Sequence[ShownRun]) -> str
     return text if last is None else f"{text}\n\n{last}"
 
 
-def _need(workspace: Workspace, look: Look) -> str | None:
+def _need(workspace: Workspace, look: NodeAt) -> str | None:
     assert look.need is not None
     element = look.document.element(look.need.name)
     if element is None:
@@ -138,7 +138,7 @@ def _need(workspace: Workspace, look: Look) -> str | None:
     return element_text(workspace, look.document, element)
 
 
-def _pair(workspace: Workspace, look: Look) -> str | None:
+def _pair(workspace: Workspace, look: NodeAt) -> str | None:
     """An entry of `with` or `env`; values have nothing to tell besides their variables."""
     pair = look.pair
     assert pair is not None
@@ -160,11 +160,11 @@ def _pair(workspace: Workspace, look: Look) -> str | None:
 # -- keys -----------------------------------------------------------------------------------------
 
 
-def _shape(look: Look) -> Shape:
+def _shape(look: NodeAt) -> Shape:
     return look.block.shape if look.block is not None else WORKFLOW
 
 
-def _key(workspace: Workspace, look: Look) -> str:
+def _key(workspace: Workspace, look: NodeAt) -> str:
     assert look.field is not None
     key = look.field.key
     parts = [key_text(key, _shape(look))]
@@ -181,7 +181,7 @@ def _key(workspace: Workspace, look: Look) -> str:
 # -- values ---------------------------------------------------------------------------------------
 
 
-def _value(workspace: Workspace, look: Look, settings: Settings) -> str | None:
+def _value(workspace: Workspace, look: NodeAt, settings: Settings) -> str | None:
     field = look.field
     assert field is not None
     key, value = field.key, field.value
@@ -204,7 +204,7 @@ def _value(workspace: Workspace, look: Look, settings: Settings) -> str | None:
             return _plain_value(workspace, look, key)
 
 
-def _plain_value(workspace: Workspace, look: Look, key: Key) -> str | None:
+def _plain_value(workspace: Workspace, look: NodeAt, key: Key) -> str | None:
     field = look.field
     assert field is not None
     value = field.value

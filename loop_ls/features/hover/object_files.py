@@ -9,7 +9,7 @@ from loop_ls.features.docs.assistant import CRITERIA, assistant_text, ceiling_te
 from loop_ls.features.docs.key import key_text
 from loop_ls.features.docs.provider import model_text, provider_text
 from loop_ls.features.docs.role_loop import ENDS, end_in_words, label_of, loop_text, parameter_text, role_text
-from loop_ls.features.lookup.object_node_at import WholeLook, look_at_whole
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt, look_at_whole
 from loop_ls.features.text.humanize import duration, excerpt
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of, whole
@@ -24,7 +24,7 @@ from loop_ls.text.markdown import code, in_braces
 from loop_ls.text.position import Position
 
 #: What is known of a place besides the meaning of its key.
-AboutValue = Callable[[WholeLook], str | None]
+AboutValue = Callable[[ObjectNodeAt], str | None]
 
 
 def hover_object(document: Document, at: Position, about_value: AboutValue) -> Hover | None:
@@ -34,7 +34,7 @@ def hover_object(document: Document, at: Position, about_value: AboutValue) -> H
     return Hover(look.span, text) if look is not None and text else None
 
 
-def _text(look: WholeLook, about_value: AboutValue) -> str | None:
+def _text(look: ObjectNodeAt, about_value: AboutValue) -> str | None:
     if look.placeholder is not None:
         return _placeholder(look)
     if look.pair is not None:
@@ -49,7 +49,7 @@ def _text(look: WholeLook, about_value: AboutValue) -> str | None:
     return key_text(key, look.shape) if told else None
 
 
-def _placeholder(look: WholeLook) -> str:
+def _placeholder(look: ObjectNodeAt) -> str:
     one = look.placeholder
     assert one is not None
     declared = look.document.whole.role_loop.declared.get(one.name)
@@ -58,7 +58,7 @@ def _placeholder(look: WholeLook) -> str:
     return parameter_text(declared, list(placeholders(look.document)))
 
 
-def _pair(look: WholeLook) -> str | None:
+def _pair(look: ObjectNodeAt) -> str | None:
     """A rule in the settings."""
     assert look.pair is not None
     if look.field.key.name != "rules":
@@ -74,7 +74,7 @@ def _pair(look: WholeLook) -> str | None:
 # -- role loops -----------------------------------------------------------------------------------
 
 
-def about_role_loop(look: WholeLook, settings: Settings) -> str | None:
+def about_role_loop(look: ObjectNodeAt, settings: Settings) -> str | None:
     loop, key = look.document.whole.role_loop, look.field.key
     match (look.shape.name, key.name):
         case ("role loop", "name") if not look.on_key:
@@ -100,7 +100,7 @@ def about_role_loop(look: WholeLook, settings: Settings) -> str | None:
             return None
 
 
-def _end(look: WholeLook) -> str | None:
+def _end(look: ObjectNodeAt) -> str | None:
     reading = look.document.whole.role_loop.termination
     if reading is None or reading.type is None:
         return None
@@ -111,7 +111,7 @@ def _end(look: WholeLook) -> str | None:
 # -- assistants -----------------------------------------------------------------------------------
 
 
-def about_assistant(look: WholeLook, settings: Settings) -> str | None:
+def about_assistant(look: ObjectNodeAt, settings: Settings) -> str | None:
     key, one = look.field.key, assistant_at(look)
     match (look.shape.name, key.name):
         case ("loop criteria", "type"):
@@ -125,7 +125,7 @@ def about_assistant(look: WholeLook, settings: Settings) -> str | None:
             return None
 
 
-def _ceiling(look: WholeLook, one: AssistantParts, settings: Settings) -> str | None:
+def _ceiling(look: ObjectNodeAt, one: AssistantParts, settings: Settings) -> str | None:
     """What all iterations together may cost."""
     total = ceiling_text(one, settings)
     if total is None:
@@ -134,7 +134,7 @@ def _ceiling(look: WholeLook, one: AssistantParts, settings: Settings) -> str | 
     return here if look.on_key else f"{key_text(look.field.key, look.shape)}\n\n{here}"
 
 
-def assistant_at(look: WholeLook) -> AssistantParts | None:
+def assistant_at(look: ObjectNodeAt) -> AssistantParts | None:
     """The assistant that a place belongs to."""
     for one in look.document.whole.assistants:
         if one.block is None or (look.item is not None and one.block is look.item.block):
@@ -145,7 +145,7 @@ def assistant_at(look: WholeLook) -> AssistantParts | None:
 # -- settings -------------------------------------------------------------------------------------
 
 
-def about_setting(look: WholeLook, settings: Settings) -> str | None:
+def about_setting(look: ObjectNodeAt, settings: Settings) -> str | None:
     key, text = look.field.key, text_of(look.field.node)
     if look.on_key or text is None:
         return None
@@ -159,7 +159,7 @@ def about_setting(look: WholeLook, settings: Settings) -> str | None:
             return _duration(look, key)
 
 
-def _duration(look: WholeLook, key: Key) -> str | None:
+def _duration(look: ObjectNodeAt, key: Key) -> str | None:
     value = look.field.value
     if key.type is Type.DURATION and isinstance(value, int | float):
         return f"{duration(value)}\n\n{excerpt(key.text, 200)}"

@@ -18,7 +18,7 @@ from loop_ls.features.hover.object_files import about_assistant
 from loop_ls.features.inlay_hints.assistant import assistant_inlays
 from loop_ls.features.languages.object_file import ObjectFileSupport
 from loop_ls.features.lenses.object_files import assistant_lenses
-from loop_ls.features.lookup.object_node_at import WholeLook
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt
 from loop_ls.features.runs.assistant_findings import assistant_findings
 from loop_ls.features.runs.run_findings import RULE
 from loop_ls.features.runs.runnable import Runnable
@@ -33,7 +33,7 @@ from loop_ls.text.position import Span
 
 
 class AssistantSupport(ObjectFileSupport):
-    def about_value(self, look: WholeLook, settings: Settings) -> str | None:
+    def about_value(self, look: ObjectNodeAt, settings: Settings) -> str | None:
         return about_assistant(look, settings)
 
     def symbols(self, document: Document) -> tuple[Placed, ...]:

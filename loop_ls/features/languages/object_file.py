@@ -10,7 +10,7 @@ from loop_ls.features.complete.object_files.describe import describe_object, sha
 from loop_ls.features.complete.request import Listing
 from loop_ls.features.hover.object_files import hover_object
 from loop_ls.features.language_support import LanguageSupport
-from loop_ls.features.lookup.object_node_at import WholeLook
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt
 from loop_ls.formats.common.key_table import Shape
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
@@ -31,7 +31,7 @@ class ObjectFileSupport(LanguageSupport):
     ) -> Hover | None:
         return hover_object(document, at, lambda look: self.about_value(look, settings))
 
-    def about_value(self, look: WholeLook, settings: Settings) -> str | None:
+    def about_value(self, look: ObjectNodeAt, settings: Settings) -> str | None:
         """What is known of a place besides the meaning of its key (Markdown)."""
         return None
 

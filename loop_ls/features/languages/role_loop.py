@@ -22,7 +22,7 @@ from loop_ls.features.estimate.estimate import estimate_of_role_loop, price_of
 from loop_ls.features.hover.object_files import about_role_loop
 from loop_ls.features.languages.object_file import ObjectFileSupport
 from loop_ls.features.lenses.object_files import role_loop_lenses
-from loop_ls.features.lookup.object_node_at import WholeLook
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt
 from loop_ls.features.rename import role_loop, roles
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.runs.role_loop_findings import role_loop_findings
@@ -43,7 +43,7 @@ from loop_ls.text.position import Position, Span
 
 
 class RoleLoopSupport(ObjectFileSupport):
-    def about_value(self, look: WholeLook, settings: Settings) -> str | None:
+    def about_value(self, look: ObjectNodeAt, settings: Settings) -> str | None:
         return about_role_loop(look, settings)
 
     def complete(

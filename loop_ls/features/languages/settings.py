@@ -5,7 +5,7 @@ from __future__ import annotations
 from loop_ls.features.answers import Location, Placed
 from loop_ls.features.hover.object_files import about_setting
 from loop_ls.features.languages.object_file import ObjectFileSupport
-from loop_ls.features.lookup.object_node_at import WholeLook
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt
 from loop_ls.features.rename import roles
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.symbols.object_files import settings_symbols
@@ -16,7 +16,7 @@ from loop_ls.text.position import Position
 
 
 class SettingsSupport(ObjectFileSupport):
-    def about_value(self, look: WholeLook, settings: Settings) -> str | None:
+    def about_value(self, look: ObjectNodeAt, settings: Settings) -> str | None:
         return about_setting(look, settings)
 
     def references(

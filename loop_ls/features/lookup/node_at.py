@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class NodeAt:
     """Of what is at the place, innermost first: `use` or `need`, `alias`, `pair` (an entry of `with` or
     `env`), `field`. `on_key` tells whether the cursor is on a key."""
 
@@ -62,7 +62,7 @@ class Look:
         return self.field is not None and self.field.key.name == "accumulate" and not self.on_key
 
 
-def look_at(document: Document, at: Position) -> Look | None:
+def look_at(document: Document, at: Position) -> NodeAt | None:
     """None where nothing of ours stands: blanks, comments, other formats."""
     if not document.is_workflow:
         return None
@@ -78,24 +78,24 @@ def look_at(document: Document, at: Position) -> Look | None:
     return None
 
 
-def _in_element(document: Document, piece: Piece, start: int, element: Element, at: Position) -> Look | None:
+def _in_element(document: Document, piece: Piece, start: int, element: Element, at: Position) -> NodeAt | None:
     for use in element.uses:
         if use.span.contains(at):
             found = _in_block(element.block, at)
             field, block = (found.field, found.block) if found else (None, None)
             pair = found.pair if found else None
-            return Look(document, piece, start, use.name_span, element, None, block, field, pair, use)
+            return NodeAt(document, piece, start, use.name_span, element, None, block, field, pair, use)
     if (bare := use_in_bare_braces(piece.lines, element, at)) is not None:
-        return Look(document, piece, start, bare.name_span, element, use=bare)
+        return NodeAt(document, piece, start, bare.name_span, element, use=bare)
     for need in element.needs:
         if need.span.contains(at):
             needs = element.block.get("needs")
-            return Look(document, piece, start, need.span, element, None, element.block, needs, need=need)
+            return NodeAt(document, piece, start, need.span, element, None, element.block, needs, need=need)
     found = _in_block(element.block, at)
     return None if found is None else _look(document, piece, start, found, element, None)
 
 
-def _in_top(document: Document, piece: Piece, start: int, top: Top, at: Position) -> Look | None:
+def _in_top(document: Document, piece: Piece, start: int, top: Top, at: Position) -> NodeAt | None:
     if top.field is None:
         return None
     found = _in_field(None, top.field, at)
@@ -104,8 +104,8 @@ def _in_top(document: Document, piece: Piece, start: int, top: Top, at: Position
 
 def _look(
     document: Document, piece: Piece, start: int, found: _Found, element: Element | None, top: Top | None
-) -> Look:
-    return Look(
+) -> NodeAt:
+    return NodeAt(
         document,
         piece,
         start,

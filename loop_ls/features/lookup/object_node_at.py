@@ -17,7 +17,7 @@ from loop_ls.text.position import Position, Span
 
 
 @dataclass(frozen=True, slots=True)
-class WholeLook:
+class ObjectNodeAt:
     """`span` is absolute. `block` is the object that holds the key, None at top level; `item` the entry of
     a list of objects around it. `word` is an entry of a list of texts, `pair` one of a mapping of names."""
 
@@ -33,7 +33,7 @@ class WholeLook:
     placeholder: Placeholder | None = None
 
 
-def look_at_whole(document: Document, at: Position) -> WholeLook | None:
+def look_at_whole(document: Document, at: Position) -> ObjectNodeAt | None:
     """None where nothing that is known stands."""
     found = next(_looks(document, at), None)
     if found is None or found.on_key or document.format != ROLE_LOOP:
@@ -42,11 +42,13 @@ def look_at_whole(document: Document, at: Position) -> WholeLook | None:
         span = document.absolute(one.piece, one.island.span)
         if span.contains(at):
             place = document.absolute(one.piece, one.name_span)
-            return WholeLook(document, place, found.shape, found.field, False, found.block, found.item, placeholder=one)
+            return ObjectNodeAt(
+                document, place, found.shape, found.field, False, found.block, found.item, placeholder=one
+            )
     return found
 
 
-def _looks(document: Document, at: Position) -> Iterator[WholeLook]:
+def _looks(document: Document, at: Position) -> Iterator[ObjectNodeAt]:
     parts = document.whole.parts
     for part in parts.keys.values():
         yield from _in_field(_Where(document, part.piece, at, parts.shape), part.field)
@@ -86,18 +88,18 @@ class _Where:
 
     def look(
         self, span: Span, field: Field, on_key: bool, word: PlacedText | None = None, pair: Pair | None = None
-    ) -> WholeLook:
+    ) -> ObjectNodeAt:
         place = span.shift(self.start)
-        return WholeLook(self.document, place, self.shape, field, on_key, self.block, self.item, word, pair)
+        return ObjectNodeAt(self.document, place, self.shape, field, on_key, self.block, self.item, word, pair)
 
 
-def _in_block(where: _Where, block: Block) -> Iterator[WholeLook]:
+def _in_block(where: _Where, block: Block) -> Iterator[ObjectNodeAt]:
     if block.node.span.contains(where.at):
         for field in block.fields.values():
             yield from _in_field(where, field)
 
 
-def _in_field(where: _Where, field: Field) -> Iterator[WholeLook]:
+def _in_field(where: _Where, field: Field) -> Iterator[ObjectNodeAt]:
     at, key, node, value = where.at, field.entry.key.span, field.node, field.value
     if key.contains(at):
         yield where.look(key, field, True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from loop_ls.features.lookup.bare_braces import bare_uses
-from loop_ls.features.lookup.node_at import Look, look_at
+from loop_ls.features.lookup.node_at import NodeAt, look_at
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Use
@@ -108,7 +108,7 @@ def _all(workspace: Workspace, named: Named) -> Iterator[Occurrence]:
 # -- what is named --------------------------------------------------------------------------------
 
 
-def _of_use(workspace: Workspace, look: Look, use: Use) -> tuple[Named, Span] | None:
+def _of_use(workspace: Workspace, look: NodeAt, use: Use) -> tuple[Named, Span] | None:
     document, name = look.document, use.name
     for owner in producers(name):
         if (found := _element(document, owner, part_of(look, use, owner))) is not None:
@@ -129,7 +129,7 @@ def _element(document: Document, name: str, place: Span) -> tuple[Named, Span] |
     return Named(kind, name, document), bare(document, place)
 
 
-def _of_pair(workspace: Workspace, look: Look) -> tuple[Named, Span] | None:
+def _of_pair(workspace: Workspace, look: NodeAt) -> tuple[Named, Span] | None:
     assert look.pair is not None
     place = bare(look.document, look.place)
     if look.element is None:
@@ -220,7 +220,7 @@ def _part(document: Document, element: Element, use: Use, part: str) -> Span:
     return _cut(document.absolute(element.piece, use.name_span), use.name, part)
 
 
-def part_of(look: Look, use: Use, part: str) -> Span:
+def part_of(look: NodeAt, use: Use, part: str) -> Span:
     """The place of a part of a dotted name."""
     return _cut(use.name_span.shift(look.start), use.name, part)
 

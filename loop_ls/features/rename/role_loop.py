@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.features.answers import Highlight, Link, Location
-from loop_ls.features.lookup.object_node_at import WholeLook, look_at_whole
+from loop_ls.features.lookup.object_node_at import ObjectNodeAt, look_at_whole
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of, whole
@@ -30,7 +30,7 @@ def definition(workspace: Workspace, document: Document, at: Position) -> tuple[
     return () if look is None else tuple(_links(workspace, look))
 
 
-def _links(workspace: Workspace, look: WholeLook) -> Iterator[Link]:
+def _links(workspace: Workspace, look: ObjectNodeAt) -> Iterator[Link]:
     loop = look.document.whole.role_loop
     if look.placeholder is not None:
         declared = loop.declared.get(look.placeholder.name)
@@ -54,7 +54,7 @@ def _links(workspace: Workspace, look: WholeLook) -> Iterator[Link]:
             return
 
 
-def _to_parameter(look: WholeLook, declared: Declared) -> Link:
+def _to_parameter(look: ObjectNodeAt, declared: Declared) -> Link:
     document = look.document
     span = _declaration(document, declared)
     block = declared.item.block
@@ -69,7 +69,7 @@ def _declaration(document: Document, declared: Declared) -> Span:
     return bare(document, document.absolute(part.piece, part.node.span))
 
 
-def _to_stage(look: WholeLook, stage: Item) -> Link:
+def _to_stage(look: ObjectNodeAt, stage: Item) -> Link:
     document = look.document
     part = stage.get("name") or role_part(stage)
     node = None if part is None else part.node
@@ -79,7 +79,7 @@ def _to_stage(look: WholeLook, stage: Item) -> Link:
     return Link(look.span, document.uri, target, bare(document, name))
 
 
-def _to_settings(workspace: Workspace, look: WholeLook, role: str) -> Iterator[Link]:
+def _to_settings(workspace: Workspace, look: ObjectNodeAt, role: str) -> Iterator[Link]:
     for document in workspace.documents.values():
         part = document.whole.parts.get("roles") if document.format == SETTINGS else None
         listed = part.field.value if part is not None and isinstance(part.field.value, tuple) else ()

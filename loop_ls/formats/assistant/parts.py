@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, LIST
 from loop_ls.formats.common.json_types import flag, kind_of, number, text_of, whole
-from loop_ls.formats.common.object_parts import Part, Parts, Stray
+from loop_ls.formats.common.object_parts import Part, Parts, UnknownKey
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Entry, Node
@@ -45,11 +45,11 @@ class AssistantParts:
         else:
             yield from (Part(self.piece, field) for field in self.block.fields.values())
 
-    def strays(self) -> Iterator[Stray]:
+    def strays(self) -> Iterator[UnknownKey]:
         if self.block is None or self.piece is None:
             yield from self.parts.strays
         else:
-            yield from (Stray(self.piece, unknown) for unknown in self.block.unknown)
+            yield from (UnknownKey(self.piece, unknown) for unknown in self.block.unknown)
 
     @property
     def first(self) -> tuple[Piece | None, Entry | Node | None]:

@@ -37,7 +37,7 @@ class Part(NamedTuple):
         return self.field.entry
 
 
-class Stray(NamedTuple):
+class UnknownKey(NamedTuple):
     """A key that does not exist."""
 
     piece: Piece
@@ -61,7 +61,7 @@ class PieceParts(NamedTuple):
     """What one piece holds. `section`: the list that the items belong to."""
 
     part: Part | None = None
-    stray: Stray | None = None
+    stray: UnknownKey | None = None
     section: str = ""
     items: tuple[Item, ...] = ()
 
@@ -83,7 +83,7 @@ def parts_of_piece(piece: Piece, shape: Shape) -> PieceParts:
     entry = Entry(piece.key, piece.node)
     key = shape.keys.get(piece.key.text)
     if key is None:
-        return PieceParts(stray=Stray(piece, unknown_key(shape, entry)))
+        return PieceParts(stray=UnknownKey(piece, unknown_key(shape, entry)))
     if key.type is not Type.BLOCKS or key.shape is None:
         return PieceParts(Part(piece, read_field(key, entry)))
     found = resolved(piece.node)
@@ -104,14 +104,14 @@ class Parts:
 
     shape: Shape
     keys: Mapping[str, Part]
-    strays: tuple[Stray, ...]
+    strays: tuple[UnknownKey, ...]
     items: Mapping[str, tuple[Item, ...]]
     first: tuple[Piece, Entry] | None = None
 
     @classmethod
     def of(cls, shape: Shape, pieces: Iterable[PieceParts]) -> Parts:
         keys: dict[str, Part] = {}
-        strays: dict[str, Stray] = {}
+        strays: dict[str, UnknownKey] = {}
         items: dict[str, tuple[Item, ...]] = {}
         first: tuple[Piece, Entry] | None = None
         for one in pieces:

@@ -13,7 +13,7 @@ from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_key, add_key_behind
@@ -28,7 +28,7 @@ _ITERATIONS = pattern(r"[1-9][0-9]?|100")
 
 
 @rule("AL001", "syntax", Severity.ERROR, on="assistant syntax")
-def syntax(view: WholeView) -> Iterator[Draft]:
+def syntax(view: ObjectView) -> Iterator[Draft]:
     """A file that cannot be read, or that is no mapping of keys.
 
     Nothing else is said about the file until it is repaired.
@@ -54,7 +54,7 @@ def syntax(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL002", "required", Severity.ERROR, on="assistant")
-def required(view: WholeView) -> Iterator[Draft]:
+def required(view: ObjectView) -> Iterator[Draft]:
     """An assistant without a name or a persona, or with a name of more than 100 characters.
 
     Bad::
@@ -70,7 +70,7 @@ def required(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL003", "unknown-key", Severity.WARNING, on="assistant", fixes=(Tier.SAFE,))
-def unknown_key(view: WholeView) -> Iterator[Draft]:
+def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """A key that does not exist at this place.
 
     It is skipped, and what stands behind it does nothing. A file that lists several `assistants` has no
@@ -115,7 +115,7 @@ def _unknown(piece: Piece, unknown: Unknown, shape: Shape, better: str | None) -
 
 
 @rule("AL004", "bad-value", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
-def bad_value(view: WholeView) -> Iterator[Draft]:
+def bad_value(view: ObjectView) -> Iterator[Draft]:
     """A value of the wrong type, or one that its key does not know.
 
     Bad::
@@ -133,7 +133,7 @@ def bad_value(view: WholeView) -> Iterator[Draft]:
         yield view.of_flaw(placed, *(reworded(placed) or _retyped(view, placed)))
 
 
-def _retyped(view: WholeView, placed: Placed) -> tuple[Fix, ...]:
+def _retyped(view: ObjectView, placed: Placed) -> tuple[Fix, ...]:
     """Quotes that are missing, or too many."""
     at, piece = placed.flaw.at, placed.piece
     if at is None or piece is None or isinstance(at, Entry | Alias):
@@ -150,7 +150,7 @@ def _retyped(view: WholeView, placed: Placed) -> tuple[Fix, ...]:
     return ()
 
 
-def _key_of(view: WholeView, node: Node) -> Key | None:
+def _key_of(view: ObjectView, node: Node) -> Key | None:
     """The key whose value a node is."""
     for one in view.assistants:
         for part in one.written():
@@ -164,7 +164,7 @@ def _key_of(view: WholeView, node: Node) -> Key | None:
 
 
 @rule("AL021", "iterations-range", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
-def iterations_range(view: WholeView) -> Iterator[Draft]:
+def iterations_range(view: ObjectView) -> Iterator[Draft]:
     """A number of iterations that is not from 1 to 100.
 
     Bad::
@@ -191,7 +191,7 @@ def iterations_range(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL022", "criteria-without-enable", Severity.HINT, on="assistant", fixes=(Tier.REVIEW,))
-def criteria_without_enable(view: WholeView) -> Iterator[Draft]:
+def criteria_without_enable(view: ObjectView) -> Iterator[Draft]:
     """A criterion for a loop that is not switched on.
 
     Without `loopEnabled: true` the assistant cannot be started as a loop.
@@ -229,7 +229,7 @@ def criteria_without_enable(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL023", "cap-only", Severity.INFORMATION, on="assistant")
-def cap_only(view: WholeView) -> Iterator[Draft]:
+def cap_only(view: ObjectView) -> Iterator[Draft]:
     """A loop that runs to its last iteration, because nothing says when its work is done.
 
     `type: max_iterations` says so on purpose.
@@ -257,7 +257,7 @@ def cap_only(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL024", "manual-single-round", Severity.INFORMATION, on="assistant", fixes=(Tier.SAFE,))
-def manual_single_round(view: WholeView) -> Iterator[Draft]:
+def manual_single_round(view: ObjectView) -> Iterator[Draft]:
     """A loop for a person to approve that never comes to its second iteration.
 
     Both answers end it: yes completes the loop, no fails it. With `assistants: {revise: true}` in the settings
@@ -292,7 +292,7 @@ def manual_single_round(view: WholeView) -> Iterator[Draft]:
         yield draft(part.piece, mark(field.node), message, fixes=_once(one))
 
 
-def _limit(one: AssistantParts, view: WholeView) -> int | None:
+def _limit(one: AssistantParts, view: ObjectView) -> int | None:
     """How many iterations there are at most: the settings may allow fewer than the file."""
     most = view.settings.limits.max_iterations
     return one.max_iterations if most is None or one.max_iterations is None else min(most, one.max_iterations)
@@ -313,7 +313,7 @@ def _once(one: AssistantParts) -> tuple[Fix, ...]:
 
 
 @rule("AL025", "no-budget", Severity.INFORMATION, on="assistant")
-def no_budget(view: WholeView) -> Iterator[Draft]:
+def no_budget(view: ObjectView) -> Iterator[Draft]:
     """A loop whose cost nothing limits but the number of iterations.
 
     `maxBudgetUsd` limits one iteration, `maxTotalBudgetUsd` the loop, `limits.budgetUsd` in the settings
@@ -342,7 +342,7 @@ def no_budget(view: WholeView) -> Iterator[Draft]:
             yield from _at_enabled(one, f"{upto} without a limit on cost; add `maxBudgetUsd`")
 
 
-def _is_free(one: AssistantParts, view: WholeView) -> bool:
+def _is_free(one: AssistantParts, view: ObjectView) -> bool:
     part = one.get("provider")
     provider = view.settings.providers.get(text_of(part.node) or "") if part is not None else None
     if provider is None or provider.kind not in FREE_KINDS:
@@ -357,7 +357,7 @@ def _at_enabled(one: AssistantParts, message: str) -> Iterator[Draft]:
 
 
 @rule("AL027", "provider-unsupported", Severity.WARNING, on="assistant")
-def provider_unsupported(view: WholeView) -> Iterator[Draft]:
+def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
     """A provider that nothing is set up to run.
 
     `claude-code` runs by itself; the others need an entry of that name under `providers` in the settings.

@@ -15,7 +15,7 @@ from loop_ls.rules.assistant.criteria_values import Value, commands, values
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import drop_key, replace_entry
@@ -26,7 +26,7 @@ from loop_ls.syntax.nodes import Alias, Scalar
 
 
 @rule("AL005", "unknown-type", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
-def unknown_type(view: WholeView) -> Iterator[Draft]:
+def unknown_type(view: ObjectView) -> Iterator[Draft]:
     """A type of criterion that does not exist; letter case counts.
 
     Such a criterion never ends the loop.
@@ -51,7 +51,7 @@ def unknown_type(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL006", "missing-type", Severity.ERROR, on="assistant")
-def missing_type(view: WholeView) -> Iterator[Draft]:
+def missing_type(view: ObjectView) -> Iterator[Draft]:
     """A criterion without a type.
 
     It never ends the loop, whatever stands in `value`.
@@ -75,7 +75,7 @@ def missing_type(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL007", "value-not-string", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
-def value_not_string(view: WholeView) -> Iterator[Draft]:
+def value_not_string(view: ObjectView) -> Iterator[Draft]:
     """A value that is no text.
 
     A number needs quotes to be a pattern; without them the criterion never ends the loop.
@@ -104,7 +104,7 @@ def value_not_string(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL008", "value-missing", Severity.WARNING, on="assistant")
-def value_missing(view: WholeView) -> Iterator[Draft]:
+def value_missing(view: ObjectView) -> Iterator[Draft]:
     """A pattern or command that is announced and missing.
 
     The loop then runs to its last iteration.
@@ -138,7 +138,7 @@ def value_missing(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL020", "unused-value", Severity.HINT, on="assistant", fixes=(Tier.SAFE,))
-def unused_value(view: WholeView) -> Iterator[Draft]:
+def unused_value(view: ObjectView) -> Iterator[Draft]:
     """A value that its type does not look at.
 
     Bad::
@@ -164,7 +164,7 @@ def unused_value(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL026", "length", Severity.WARNING, on="assistant")
-def length(view: WholeView) -> Iterator[Draft]:
+def length(view: ObjectView) -> Iterator[Draft]:
     """A value that is longer than the original program takes.
 
     A pattern may have 500 characters there, any other value 200. loop-ls takes longer ones.
@@ -198,7 +198,7 @@ def length(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL016", "empty-command", Severity.ERROR, on="assistant")
-def empty_command(view: WholeView) -> Iterator[Draft]:
+def empty_command(view: ObjectView) -> Iterator[Draft]:
     """A command that is empty, and so never succeeds.
 
     Bad::
@@ -220,7 +220,7 @@ def empty_command(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL017", "shell-syntax", Severity.WARNING, on="assistant")
-def shell(view: WholeView) -> Iterator[Draft]:
+def shell(view: ObjectView) -> Iterator[Draft]:
     """A command with what only a shell understands.
 
     No shell runs it: the command is split at blanks, and every word is handed over as it is written. Put
@@ -248,7 +248,7 @@ def shell(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL018", "quoted-argument", Severity.WARNING, on="assistant", fixes=(Tier.REVIEW,))
-def quoted_argument(view: WholeView) -> Iterator[Draft]:
+def quoted_argument(view: ObjectView) -> Iterator[Draft]:
     """A command with quotes, which are handed over as they are.
 
     The command is split at blanks, those between quotes too. `argv` takes the exact words.
@@ -287,7 +287,7 @@ def _as_words(value: Value) -> tuple[Fix, ...]:
 
 
 @rule("AL019", "command-not-found", Severity.INFORMATION, on="assistant")
-def command_not_found(view: WholeView) -> Iterator[Draft]:
+def command_not_found(view: ObjectView) -> Iterator[Draft]:
     """A command whose program is neither on the PATH nor in the folder it runs in.
 
     It may exist where the loop will run; until then it never succeeds.
@@ -314,7 +314,7 @@ def command_not_found(view: WholeView) -> Iterator[Draft]:
             yield value.found(message)
 
 
-def _exists(view: WholeView, value: Value, first: str) -> bool:
+def _exists(view: ObjectView, value: Value, first: str) -> bool:
     cwd = value.block.get("cwd")
     folder = Path(view.workspace.roots.workspace, (None if cwd is None else text_of(cwd.node)) or "")
     try:

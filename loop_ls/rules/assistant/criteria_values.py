@@ -12,7 +12,7 @@ from loop_ls.formats.common.regex_check import compiled
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules.engine.context import Draft, draft
 from loop_ls.rules.engine.finding import Fix
-from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Node, Scalar
 
@@ -36,7 +36,7 @@ class Value(NamedTuple):
         return self.node if isinstance(self.node, Scalar) else None
 
 
-def values(view: WholeView, type_: str | None = None) -> Iterator[Value]:
+def values(view: ObjectView, type_: str | None = None) -> Iterator[Value]:
     for one in view.assistants:
         part, block, own = one.get("loopCriteria"), one.criteria, one.criteria_type
         field = None if block is None else block.get("value")
@@ -47,7 +47,7 @@ def values(view: WholeView, type_: str | None = None) -> Iterator[Value]:
             yield Value(one, part.piece, block, own, field.node, text)
 
 
-def patterns(view: WholeView) -> Iterator[tuple[Value, str]]:
+def patterns(view: ObjectView) -> Iterator[tuple[Value, str]]:
     """Patterns that compile, with their Python spelling."""
     for value in values(view, REGEX):
         source = compiled(value.text).source if value.text else None
@@ -55,6 +55,6 @@ def patterns(view: WholeView) -> Iterator[tuple[Value, str]]:
             yield value, source
 
 
-def commands(view: WholeView) -> Iterator[Value]:
+def commands(view: ObjectView) -> Iterator[Value]:
     """Commands that are used: exact words in `argv` win over them."""
     return (one for one in values(view, TEST_PASS) if one.text.strip() and not one.block.has("argv"))

@@ -11,13 +11,13 @@ from loop_ls.formats.common.regex_dialect import difference
 from loop_ls.rules.assistant.criteria_values import patterns, values
 from loop_ls.rules.engine.context import Draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView
+from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes.json import set_text
 
 
 @rule("AL009", "empty-pattern", Severity.ERROR, on="assistant")
-def empty_pattern(view: WholeView) -> Iterator[Draft]:
+def empty_pattern(view: ObjectView) -> Iterator[Draft]:
     """An empty pattern, which is found in every output: the loop ends after one iteration.
 
     Bad::
@@ -39,7 +39,7 @@ def empty_pattern(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL010", "always-matches", Severity.WARNING, on="assistant")
-def always(view: WholeView) -> Iterator[Draft]:
+def always(view: ObjectView) -> Iterator[Draft]:
     """A pattern that is found in every output, because it is found in nothing.
 
     Every part of it may be left out, so the loop ends after one iteration.
@@ -65,7 +65,7 @@ def always(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL011", "invalid-regex", Severity.ERROR, on="assistant")
-def broken_regex(view: WholeView) -> Iterator[Draft]:
+def broken_regex(view: ObjectView) -> Iterator[Draft]:
     """A pattern that does not compile.
 
     It is never found, so the loop runs to its last iteration. Spellings of JavaScript are understood
@@ -90,7 +90,7 @@ def broken_regex(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL012", "regex-dialect", Severity.INFORMATION, on="assistant", fixes=(Tier.SAFE,))
-def regex_dialect(view: WholeView) -> Iterator[Draft]:
+def regex_dialect(view: ObjectView) -> Iterator[Draft]:
     """A pattern that JavaScript and Python read differently.
 
     Here patterns are Python's; spellings of JavaScript that Python refuses are translated. The original
@@ -121,7 +121,7 @@ def regex_dialect(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL013", "regex-delimiters", Severity.WARNING, on="assistant", fixes=(Tier.REVIEW,))
-def regex_delimiters(view: WholeView) -> Iterator[Draft]:
+def regex_delimiters(view: ObjectView) -> Iterator[Draft]:
     """A pattern between slashes, which are taken for part of it.
 
     Letter case is ignored anyway; other flags do not exist.
@@ -151,7 +151,7 @@ def regex_delimiters(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL014", "regex-echo-risk", Severity.INFORMATION, on="assistant")
-def regex_echo_risk(view: WholeView) -> Iterator[Draft]:
+def regex_echo_risk(view: ObjectView) -> Iterator[Draft]:
     """A pattern that is found in the persona.
 
     An assistant that repeats its instructions ends its loop. Ask for a word that the persona does not
@@ -181,7 +181,7 @@ def regex_echo_risk(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("AL015", "regex-catastrophic", Severity.WARNING, on="assistant")
-def regex_catastrophic(view: WholeView) -> Iterator[Draft]:
+def regex_catastrophic(view: ObjectView) -> Iterator[Draft]:
     """A repetition in a repetition that can be taken apart in endlessly many ways.
 
     On some outputs the search takes time without end; it is then given up, and the loop goes on.

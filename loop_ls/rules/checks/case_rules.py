@@ -13,14 +13,14 @@ from loop_ls.index.document import Document
 from loop_ls.rules.docs.phrases import did_you_mean, listed
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import rule
 from loop_ls.syntax.nodes import Mapping, Sequence, resolved
 
 _INPUT = "input"
 
 
-def _workflow(view: WholeView) -> Document | None:
+def _workflow(view: ObjectView) -> Document | None:
     subject = view.subject
     return subject if subject is not None and subject.is_workflow else None
 
@@ -37,7 +37,7 @@ def _variables(case: WrittenCase) -> Mapping | None:
 
 
 @rule("CK015", "unread-variable", Severity.WARNING, on="cases")
-def unread_variable(view: WholeView) -> Iterator[Draft]:
+def unread_variable(view: ObjectView) -> Iterator[Draft]:
     """A variable of a test case that the workflow does not read.
 
     Bad::
@@ -64,7 +64,7 @@ def unread_variable(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK016", "missing-variable", Severity.ERROR, on="cases")
-def missing_variable(view: WholeView) -> Iterator[Draft]:
+def missing_variable(view: ObjectView) -> Iterator[Draft]:
     """A test case without something that the workflow reads: its run is refused.
 
     Bad::
@@ -92,7 +92,7 @@ def missing_variable(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK017", "all-held-out", Severity.WARNING, on="cases")
-def all_held_out(view: WholeView) -> Iterator[Draft]:
+def all_held_out(view: ObjectView) -> Iterator[Draft]:
     """A file whose cases are all held out: the planner of an enhance loop sees none of them.
 
     Bad::
@@ -113,7 +113,7 @@ def all_held_out(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK018", "seen-and-held-out", Severity.WARNING, on="cases")
-def seen_and_held_out(view: WholeView) -> Iterator[Draft]:
+def seen_and_held_out(view: ObjectView) -> Iterator[Draft]:
     """A case that is held out and hands over what another one does that is not.
 
     Bad::
@@ -141,7 +141,7 @@ def seen_and_held_out(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK019", "no-check", Severity.WARNING, on="cases")
-def no_check(view: WholeView) -> Iterator[Draft]:
+def no_check(view: ObjectView) -> Iterator[Draft]:
     """A test case that nothing checks: it passes whenever the run ends.
 
     Bad::
@@ -164,7 +164,7 @@ def no_check(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK020", "unknown-check", Severity.WARNING, on="cases")
-def unknown_check(view: WholeView) -> Iterator[Draft]:
+def unknown_check(view: ObjectView) -> Iterator[Draft]:
     """A name in `without` that no check of the checks file has.
 
     Bad::
@@ -192,7 +192,7 @@ def unknown_check(view: WholeView) -> Iterator[Draft]:
                 yield draft(case.piece, mark(item), told)
 
 
-def _file_checks(view: WholeView) -> list[str]:
+def _file_checks(view: ObjectView) -> list[str]:
     """Names of the checks in the checks file beside; those without a name have their type."""
     other = view.workspace.beside(view.document, DECLARED_CHECKS)
     return [] if other is None else [one.key for one in checks_in(other.whole.parts)]

@@ -16,7 +16,7 @@ from loop_ls.index.document import Document
 from loop_ls.rules.docs.phrases import did_you_mean
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
 from loop_ls.rules.engine.finding import Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.role_loop.role_loop_rules import reworded
@@ -30,7 +30,7 @@ _DIGIT = pattern(r"\d")
 
 
 @rule("CK001", "syntax", Severity.ERROR, on=("checks syntax", "cases syntax"))
-def syntax(view: WholeView) -> Iterator[Draft]:
+def syntax(view: ObjectView) -> Iterator[Draft]:
     """A file of checks or test cases that cannot be read, or that is no mapping of keys.
 
     Bad::
@@ -55,7 +55,7 @@ def syntax(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK002", "unknown-key", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
-def unknown_key(view: WholeView) -> Iterator[Draft]:
+def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """A key that does not exist at its place.
 
     Bad::
@@ -84,14 +84,14 @@ def _unknown(piece: Piece, block: Block, unknown: Unknown) -> Draft:
     return draft(piece, span, unknown_sentence(unknown, block.shape), fixes=fix)
 
 
-def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
+def _blocks(view: ObjectView) -> Iterator[tuple[Piece, Block]]:
     """Every case and every check."""
     yield from ((case.piece, case.block) for case in cases_in(view.parts))
     yield from ((one.piece, one.block) for one in checks_in(view.parts))
 
 
 @rule("CK003", "bad-value", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
-def bad_value(view: WholeView) -> Iterator[Draft]:
+def bad_value(view: ObjectView) -> Iterator[Draft]:
     """A value of the wrong type, or outside of its list or range.
 
     Bad::
@@ -110,7 +110,7 @@ def bad_value(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK004", "missing", Severity.ERROR, on=BOTH)
-def missing(view: WholeView) -> Iterator[Draft]:
+def missing(view: ObjectView) -> Iterator[Draft]:
     """Something that is not there: the type of a check, what it compares with, the name of a test case.
 
     Bad::
@@ -128,7 +128,7 @@ def missing(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK005", "unused-key", Severity.WARNING, on=BOTH)
-def unused_key(view: WholeView) -> Iterator[Draft]:
+def unused_key(view: ObjectView) -> Iterator[Draft]:
     """A key that the type of the check does not look at.
 
     Bad::
@@ -147,7 +147,7 @@ def unused_key(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK006", "unknown-type", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
-def unknown_type(view: WholeView) -> Iterator[Draft]:
+def unknown_type(view: ObjectView) -> Iterator[Draft]:
     """A type of check that does not exist here.
 
     Programs of your own are called by `command`: `javascript`, `python` and `similar` are not there.
@@ -168,7 +168,7 @@ def unknown_type(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK007", "repeated-name", Severity.ERROR, on=BOTH)
-def repeated_name(view: WholeView) -> Iterator[Draft]:
+def repeated_name(view: ObjectView) -> Iterator[Draft]:
     """Two checks, or two test cases, of one name.
 
     Bad::
@@ -186,7 +186,7 @@ def repeated_name(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK008", "bad-pattern", Severity.ERROR, on=BOTH)
-def bad_pattern(view: WholeView) -> Iterator[Draft]:
+def bad_pattern(view: ObjectView) -> Iterator[Draft]:
     """A pattern that does not compile.
 
     Bad::
@@ -204,7 +204,7 @@ def bad_pattern(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK009", "slow-pattern", Severity.WARNING, on=BOTH)
-def slow_pattern(view: WholeView) -> Iterator[Draft]:
+def slow_pattern(view: ObjectView) -> Iterator[Draft]:
     """A pattern that may take time without end on some texts: a repetition of a repetition.
 
     A search that takes longer than five seconds is no verdict, and the check ends as an error.
@@ -229,7 +229,7 @@ def slow_pattern(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK010", "bad-schema", Severity.ERROR, on=BOTH)
-def bad_schema(view: WholeView) -> Iterator[Draft]:
+def bad_schema(view: ObjectView) -> Iterator[Draft]:
     """A value of `is-json` or `contains-json` that is no JSON Schema.
 
     Bad::
@@ -247,7 +247,7 @@ def bad_schema(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK011", "unknown-place", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
-def unknown_place(view: WholeView) -> Iterator[Draft]:
+def unknown_place(view: ObjectView) -> Iterator[Draft]:
     """A check or a verifier of a step or loop that the file beside it does not have, or of something that is no place.
 
     Bad::
@@ -279,7 +279,7 @@ def unknown_place(view: WholeView) -> Iterator[Draft]:
     yield from _unknown_verifiers(view, subject)
 
 
-def _unknown_verifiers(view: WholeView, subject: Document) -> Iterator[Draft]:
+def _unknown_verifiers(view: ObjectView, subject: Document) -> Iterator[Draft]:
     part, names = view.parts.get(VERIFIERS), _names(subject, loops=False)
     found = None if part is None else resolved(part.node)
     if part is None or not isinstance(found, Sequence):
@@ -298,7 +298,7 @@ def _names(subject: Document, loops: bool) -> list[str]:
 
 
 @rule("CK012", "rubric-threshold", Severity.WARNING, on=BOTH)
-def rubric_threshold(view: WholeView) -> Iterator[Draft]:
+def rubric_threshold(view: ObjectView) -> Iterator[Draft]:
     """A rubric that speaks of numbers and has no `threshold`.
 
     Without one only the judge's yes or no counts, whatever score it gives.
@@ -322,7 +322,7 @@ def rubric_threshold(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("CK014", "secret", Severity.ERROR, on=BOTH)
-def secret(view: WholeView) -> Iterator[Draft]:
+def secret(view: ObjectView) -> Iterator[Draft]:
     """A key or token in a check or in a test case. These files are shared.
 
     Bad::

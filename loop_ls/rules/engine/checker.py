@@ -20,7 +20,7 @@ from loop_ls.index.nearby_lookup import with_called
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.document_state import Session
 from loop_ls.rules.engine.finding import Finding, Severity
-from loop_ls.rules.engine.queries import World
+from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.registry import CHECKS, all_rules, conflict_codes
 from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
 from loop_ls.rules.engine.suppression import heard
@@ -67,7 +67,7 @@ class Checker:
         self._wholes: WholeFiles | None = None
         self._summaries = Summaries()
         self._neighbours: Neighbours | None = None
-        self._last: World | None = None
+        self._last: QueryContext | None = None
         self._errors: dict[str, int] = {}  # of the workspace that `_neighbours` belong to
         self._nested: dict[str, Checker] = {}  # one for each project below: it has rules of its own
 
@@ -188,13 +188,13 @@ class Checker:
             self._errors.clear()
         return self._plan
 
-    def _world(self, workspace: Workspace, document: Document) -> World:
+    def _world(self, workspace: Workspace, document: Document) -> QueryContext:
         if self._neighbours is None or self._neighbours.workspace is not workspace:
             self._neighbours = Neighbours(workspace, self._summaries)
             self._last = None
             self._errors.clear()
         if self._last is None or self._last.document is not document:
-            self._last = World(document, self._neighbours, partial(self._errors_of, workspace), document.names)
+            self._last = QueryContext(document, self._neighbours, partial(self._errors_of, workspace), document.names)
         return self._last
 
     # -- findings ---------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.finding_builder import FindingBuilder
 from loop_ls.rules.engine.invalidation import changed_topics, difference
-from loop_ls.rules.engine.queries import World
+from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.rule_selection import Plan
 from loop_ls.rules.engine.tracked_view import OUTSIDE, Topic
 from loop_ls.rules.engine.work_unit import (
@@ -64,7 +64,7 @@ class Session:
         #: what has been run for this version already
         self._fresh: set[Unit] = set()
 
-    def update(self, world: World, workspace: Workspace) -> None:
+    def update(self, world: QueryContext, workspace: Workspace) -> None:
         """Bring every unit but the late ones to this version of the document and its workspace."""
         document, old = world.document, self.document
         outside = self.workspace is None or _outside_changed(self.workspace, workspace, document.uri)
@@ -90,7 +90,7 @@ class Session:
         self._take(world, lost, fresh, gone, come)
         self._ask_again(world, topics)
 
-    def run_late(self, world: World) -> None:
+    def run_late(self, world: QueryContext) -> None:
         for unit in tuple(self._stale_late):
             self._run(unit, world)
         self._stale_late.clear()
@@ -124,7 +124,7 @@ class Session:
 
     def _take(
         self,
-        world: World,
+        world: QueryContext,
         lost: Iterable[Piece],
         fresh: Iterable[Piece],
         gone: Iterable[Element],
@@ -153,7 +153,7 @@ class Session:
         for element in come:
             self._elements[element] = tuple(self._units_of(element, world))  # type: ignore[assignment]
 
-    def _units_of(self, element: Element, world: World) -> Iterator[Unit | None]:
+    def _units_of(self, element: Element, world: QueryContext) -> Iterator[Unit | None]:
         yield self._kept(local_unit(local_of_element(self.plan, element)))
         wide = Unit(wide_of_element(self.plan, element))
         self._run(wide, world)
@@ -166,7 +166,7 @@ class Session:
         self._stale_late.add(late)
         yield late
 
-    def _take_tops(self, world: World) -> None:
+    def _take_tops(self, world: QueryContext) -> None:
         """The top-level keys that count: of a repeated one the first."""
         wanted = {top.piece: top for top in world.document.head.first.values() if top.name not in ("steps", "loops")}
         if wanted.keys() == self._tops.keys():
@@ -182,7 +182,7 @@ class Session:
 
     # -- units ------------------------------------------------------------------------------------
 
-    def _ask_again(self, world: World, topics: Set[Topic]) -> None:
+    def _ask_again(self, world: QueryContext, topics: Set[Topic]) -> None:
         """Run again what reads one of these topics and would be answered differently now."""
         suspects: dict[Unit, list[Topic]] = {}
         for topic in topics:
@@ -196,7 +196,7 @@ class Session:
             elif not unit.view.still_true(world, about):
                 self._run(unit, world)
 
-    def _run(self, unit: Unit, world: World) -> None:
+    def _run(self, unit: Unit, world: QueryContext) -> None:
         self._silence(unit)
         before: Set[Topic] = unit.view.topics if unit.view is not None else frozenset()
         unit.run(world)

@@ -14,7 +14,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.context import Draft
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.finding_builder import FindingBuilder
-from loop_ls.rules.engine.object_view import WholeView, is_unreadable
+from loop_ls.rules.engine.object_view import ObjectView, is_unreadable
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.rule_selection import Plan, Selection, plan
 from loop_ls.rules.engine.work_unit import local_unit
@@ -60,11 +60,11 @@ class WholeFiles:
 
 
 def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-    unit = local_unit(_once(document, _drafts(chosen, WholeView(document, workspace))))
+    unit = local_unit(_once(document, _drafts(chosen, ObjectView(document, workspace))))
     return FindingBuilder(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
 
 
-def _drafts(chosen: Plan, view: WholeView) -> Iterator[tuple[Check, Draft]]:
+def _drafts(chosen: Plan, view: ObjectView) -> Iterator[tuple[Check, Draft]]:
     place = view.document.format or ""
     for check in chosen.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
         for draft in check.run(view):

@@ -33,7 +33,7 @@ from loop_ls.text.record import equal_record
 
 
 @equal_record
-class WholeView:
+class ObjectView:
     """One version of a file in one version of its workspace."""
 
     document: Document

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from loop_ls.index.element import Element, Need, Slot, Stray, Use
+from loop_ls.index.element import Element, Need, Slot, StrayBraces, Use
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.syntax.nodes import Alias
 from loop_ls.text.position import Span
@@ -22,7 +22,7 @@ def own_uses(element: Element) -> tuple[Use, ...]:
     return _own(element)[1]
 
 
-def own_strays(element: Element) -> tuple[Stray, ...]:
+def own_strays(element: Element) -> tuple[StrayBraces, ...]:
     return tuple(stray for stray in element.strays if _inside(element, stray.scalar.span))
 
 

@@ -18,7 +18,7 @@ from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
-from loop_ls.index.element import Definition, Element, Stray, Use
+from loop_ls.index.element import Definition, Element, StrayBraces, Use
 from loop_ls.index.names import NameTable
 from loop_ls.index.piece_facts import Facts
 from loop_ls.index.reading import strays_of
@@ -32,7 +32,7 @@ from loop_ls.text.fault import Fault
 
 
 @dataclass(slots=True)
-class World:
+class QueryContext:
     """One file among others, as they are now. `errors_of` counts the errors of another workflow;
     `near`, `readers`, `meanings` and `sorted_names` remember answers, since many elements ask the same."""
 
@@ -60,7 +60,7 @@ class Known(NamedTuple):
     goes_on: bool = False
 
 
-def known(world: World, name: str) -> Known | None:
+def known(world: QueryContext, name: str) -> Known | None:
     meanings = world.meanings
     if name in meanings:
         return meanings[name]
@@ -76,28 +76,28 @@ def _known(definition: Definition) -> Known:
     return Known(definition.name, element.name, definition.kind, element.mode, element.loop_mode, order, goes_on)
 
 
-def places(world: World, name: str) -> tuple[Definition, ...]:
+def places(world: QueryContext, name: str) -> tuple[Definition, ...]:
     return world.names.get(name, ())
 
 
-def near_name(world: World, name: str) -> str | None:
+def near_name(world: QueryContext, name: str) -> str | None:
     found = near_variable(world, name)
     if found is None or _is_element(world, found):
         return found
     return nearest(name, (known for known in _sorted_names(world) if _is_element(world, known)))
 
 
-def _is_element(world: World, name: str) -> bool:
+def _is_element(world: QueryContext, name: str) -> bool:
     return any(one.kind != "accumulate" for one in world.names.get(name, ()))
 
 
-def near_variable(world: World, name: str) -> str | None:
+def near_variable(world: QueryContext, name: str) -> str | None:
     if name not in world.near:
         world.near[name] = nearest(name, ("input", *_sorted_names(world)))
     return world.near[name]
 
 
-def _sorted_names(world: World) -> tuple[str, ...]:
+def _sorted_names(world: QueryContext) -> tuple[str, ...]:
     """Of several names that are equally near the first counts, and an edit must not change which one that is. Nobody
     means a name whose signs he does not see (WF217)."""
     if world.sorted_names is None:
@@ -105,70 +105,70 @@ def _sorted_names(world: World) -> tuple[str, ...]:
     return world.sorted_names
 
 
-def is_mentioned(world: World, name: str, by_others_than: Element) -> bool:
+def is_mentioned(world: QueryContext, name: str, by_others_than: Element) -> bool:
     return any(element is not by_others_than for element in world.document.mentioned().get(name, ()))
 
 
-def is_used(world: World, name: str) -> bool:
+def is_used(world: QueryContext, name: str) -> bool:
     """Whether the result of this name is read anywhere; waiting for it does not count."""
     return any(
         name in producers(use.name) for element in world.document.mentioned().get(name, ()) for use in element.uses
     )
 
 
-def first_use(world: World, name: str) -> tuple[Element, Use] | None:
+def first_use(world: QueryContext, name: str) -> tuple[Element, Use] | None:
     return world.document.first_use(name)
 
 
-def only_in_until(world: World, name: str) -> bool:
+def only_in_until(world: QueryContext, name: str) -> bool:
     uses = (use for element in world.document.mentioning(name) for use in element.uses if use.name == name)
     return all(use.slot.kind == "until" for use in uses)
 
 
-def users(world: World, name: str) -> tuple[Element, ...]:
+def users(world: QueryContext, name: str) -> tuple[Element, ...]:
     return world.document.mentioning(name)
 
 
-def parameters(world: World) -> tuple[str, ...]:
+def parameters(world: QueryContext) -> tuple[str, ...]:
     return world.document.parameters
 
 
-def faults(world: World) -> tuple[Fault, ...]:
+def faults(world: QueryContext) -> tuple[Fault, ...]:
     return world.document.tree.faults
 
 
-def root_kind(world: World) -> str:
+def root_kind(world: QueryContext) -> str:
     return world.document.tree.root_kind
 
 
 # -- head -----------------------------------------------------------------------------------------
 
 
-def top(world: World, name: str) -> Top | None:
+def top(world: QueryContext, name: str) -> Top | None:
     return world.document.head.get(name)
 
 
-def tops(world: World) -> tuple[Top, ...]:
+def tops(world: QueryContext) -> tuple[Top, ...]:
     return world.document.head.tops
 
 
-def expects(world: World, name: str) -> bool:
+def expects(world: QueryContext, name: str) -> bool:
     return world.document.head.meant(name)
 
 
-def has_entries(world: World) -> bool:
+def has_entries(world: QueryContext) -> bool:
     return world.document.has_entries()
 
 
-def odd_items(world: World) -> tuple[tuple[Piece, Node], ...]:
+def odd_items(world: QueryContext) -> tuple[tuple[Piece, Node], ...]:
     return tuple((piece, fault.node) for piece, facts in world.document.facts() for fault in facts.faults)
 
 
-def blank_items(world: World) -> tuple[Piece, ...]:
+def blank_items(world: QueryContext) -> tuple[Piece, ...]:
     return tuple(piece for piece, facts in world.document.facts() if facts.blank and piece.kind == "item")
 
 
-def empty_sections(world: World) -> tuple[Top, ...]:
+def empty_sections(world: QueryContext) -> tuple[Top, ...]:
     found: list[Top] = []
     pieces: list[tuple[Piece, Facts] | None] = [*world.document.facts(), None]
     for here, following in pairwise(pieces):
@@ -179,11 +179,11 @@ def empty_sections(world: World) -> tuple[Top, ...]:
     return tuple(found)
 
 
-def stem(world: World) -> str | None:
+def stem(world: QueryContext) -> str | None:
     return stem_of(world.document.path) if world.document.uri.startswith("file:") else None
 
 
-def default(world: World, name: str) -> Any:
+def default(world: QueryContext, name: str) -> Any:
     block = world.document.execution
     field = None if block is None else block.get(name)
     if field is None:
@@ -191,23 +191,23 @@ def default(world: World, name: str) -> Any:
     return bool(field.value) if isinstance(field.value, tuple) else field.value
 
 
-def has_env(world: World, name: str) -> bool:
+def has_env(world: QueryContext, name: str) -> bool:
     """Whether `env` has a constant. Of one that is no mapping nobody knows what it was to hold."""
     top = world.document.head.get("env")
     unread = top is not None and top.field is not None and any(one.node is top.field.node for one in top.field.faults)
     return unread or name in world.document.env
 
 
-def near_env(world: World, name: str) -> str | None:
+def near_env(world: QueryContext, name: str) -> str | None:
     return nearest(name, sorted(world.document.env))
 
 
-def settles_models(world: World) -> bool:
+def settles_models(world: QueryContext) -> bool:
     block = world.document.execution
     return block is not None and _has(block, "provider") and _has(block, "model")
 
 
-def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
+def without_model(world: QueryContext) -> tuple[tuple[Element, tuple[str, ...]], ...]:
     execution = world.document.execution
     chain = execution is not None and _has(execution, "providers")
     found = []
@@ -219,7 +219,7 @@ def without_model(world: World) -> tuple[tuple[Element, tuple[str, ...]], ...]:
     return tuple(found)
 
 
-def _lacking(world: World, element: Element, execution: Block | None) -> tuple[str, ...]:
+def _lacking(world: QueryContext, element: Element, execution: Block | None) -> tuple[str, ...]:
     """`embeddings` take each half from the nearest place that has it, and know no chain."""
     blocks = [element.block, *([execution] if execution is not None else [])]
     if element.mode == "embeddings":
@@ -240,7 +240,7 @@ def _has(block: Block, key: str) -> bool:
     return bool(field.value) or bool(field.faults)
 
 
-def chain(world: World) -> tuple[str, ...]:
+def chain(world: QueryContext) -> tuple[str, ...]:
     block = world.document.execution
     if block is None:
         return ()
@@ -248,7 +248,7 @@ def chain(world: World) -> tuple[str, ...]:
     return links or tuple(filter(None, (block.text("provider"),)))
 
 
-def providers_that_inherit_temperature(world: World) -> tuple[str, ...]:
+def providers_that_inherit_temperature(world: QueryContext) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for element in world.document.elements:
         if element.kind == "step" and not element.block.has("temperature"):
@@ -265,48 +265,48 @@ def votes_without_temperature(step: Block) -> tuple[str, ...]:
     return tuple(vote.text("provider") or "" for vote in votes if not vote.has("temperature"))
 
 
-def strays(world: World, name: str) -> tuple[Stray, ...]:
+def strays(world: QueryContext, name: str) -> tuple[StrayBraces, ...]:
     found = world.document.head.get(name)
     return () if found is None or found.field is None else tuple(strays_of(found.field, found.piece.lines))
 
 
-def constants(world: World) -> tuple[Pair, ...]:
+def constants(world: QueryContext) -> tuple[Pair, ...]:
     return tuple(world.document.env.values())
 
 
-def is_read(world: World, name: str) -> bool:
+def is_read(world: QueryContext, name: str) -> bool:
     """`{{env.KEY.part}}` is a fault of its own (WF503) and a use of `env.KEY` all the same."""
     mentioned = world.document.mentioned()
     return name in mentioned or any(one.startswith(f"{name}.") for one in mentioned)
 
 
-def is_provider(world: World, name: str) -> bool:
+def is_provider(world: QueryContext, name: str) -> bool:
     return name in PROVIDERS or name in RUN_BY_NAME or name in world.neighbours.workspace.settings.providers
 
 
-def provider_names(world: World) -> tuple[str, ...]:
+def provider_names(world: QueryContext) -> tuple[str, ...]:
     return (*world.neighbours.workspace.settings.providers, *PROVIDERS, *RUN_BY_NAME)
 
 
-def judge_is_local(world: World) -> bool:
+def judge_is_local(world: QueryContext) -> bool:
     return world.neighbours.workspace.settings.judge_locally
 
 
-def judge_has_model(world: World) -> bool:
+def judge_has_model(world: QueryContext) -> bool:
     return world.neighbours.workspace.settings.judge is not None
 
 
-def most_iterations(world: World) -> int | None:
+def most_iterations(world: QueryContext) -> int | None:
     return world.neighbours.workspace.settings.limits.max_iterations
 
 
-def embeds_without_model(world: World, provider: str) -> bool:
+def embeds_without_model(world: QueryContext, provider: str) -> bool:
     """Whether the settings say which model of a provider makes vectors."""
     raw = (world.neighbours.workspace.settings.raw.get("providers") or {}).get(provider) or {}
     return any(isinstance(raw.get(key), str) and raw[key] for key in ("embeddingModel", "defaultModel"))
 
 
-def models_of(world: World, provider: str) -> tuple[str, ...]:
+def models_of(world: QueryContext, provider: str) -> tuple[str, ...]:
     known = world.neighbours.workspace.settings.providers.get(provider)
     return () if known is None else known.models
 
@@ -314,31 +314,31 @@ def models_of(world: World, provider: str) -> tuple[str, ...]:
 # -- order ----------------------------------------------------------------------------------------
 
 
-def depends_explicitly(world: World, element: Element, name: str) -> bool:
+def depends_explicitly(world: QueryContext, element: Element, name: str) -> bool:
     graph = world.document.graph
     on = graph.index(name)
     return on is not None and graph.depends_explicitly(world.document.position(element), on)
 
 
-def share_a_cycle(world: World, element: Element, name: str) -> bool:
+def share_a_cycle(world: QueryContext, element: Element, name: str) -> bool:
     graph, index = world.document.graph, world.document.position(element)
     on = graph.index(name)
     return on is not None and graph.depends(index, on) and graph.depends(on, index)
 
 
-def loops_before(world: World, element: Element) -> tuple[Known, ...]:
+def loops_before(world: QueryContext, element: Element) -> tuple[Known, ...]:
     document = world.document
     loops = (document.elements[i] for i in document.graph.loops_before(document.position(element)))
     return tuple(Known(one.name, one.name, one.kind, "loop", one.loop_mode) for one in loops)
 
 
-def third_loop(world: World, element: Element) -> str | None:
+def third_loop(world: QueryContext, element: Element) -> str | None:
     document = world.document
     index = document.graph.third(document.position(element))
     return None if index is None else document.elements[index].name
 
 
-def loop_is_read(world: World, loop: Element) -> bool:
+def loop_is_read(world: QueryContext, loop: Element) -> bool:
     document = world.document
     readers = _readers_of_loops(world)
     if not readers:
@@ -347,7 +347,7 @@ def loop_is_read(world: World, loop: Element) -> bool:
     return any(document.graph.depends(reader, index) for reader in readers)
 
 
-def _readers_of_loops(world: World) -> tuple[int, ...]:
+def _readers_of_loops(world: QueryContext) -> tuple[int, ...]:
     """The positions of the elements that use what a loop leaves behind."""
     if world.readers is None:
         document = world.document
@@ -361,12 +361,12 @@ def _readers_of_loops(world: World) -> tuple[int, ...]:
     return world.readers
 
 
-def cycles(world: World) -> tuple[tuple[Element, ...], ...]:
+def cycles(world: QueryContext) -> tuple[tuple[Element, ...], ...]:
     document = world.document
     return tuple(tuple(document.elements[i] for i in cycle) for cycle in document.graph.cycles)
 
 
-def gives_result(world: World, element: Element) -> bool:
+def gives_result(world: QueryContext, element: Element) -> bool:
     return last_step(world.document.elements) is element
 
 
@@ -375,38 +375,38 @@ def last_step(elements: Sequence[Element]) -> Element | None:
     return next((one for one in reversed(elements) if one.kind == "step"), elements[-1] if elements else None)
 
 
-def has_steps(world: World) -> bool:
+def has_steps(world: QueryContext) -> bool:
     return any(element.kind == "step" for element in world.document.elements)
 
 
 # -- other files ----------------------------------------------------------------------------------
 
 
-def callee(world: World, reference: str) -> Callee:
+def callee(world: QueryContext, reference: str) -> Callee:
     return world.neighbours.callee(world.document, reference)
 
 
-def errors_of(world: World, key: str) -> int:
+def errors_of(world: QueryContext, key: str) -> int:
     return world.errors_of(key)
 
 
-def callers(world: World) -> Callers:
+def callers(world: QueryContext) -> Callers:
     return world.neighbours.callers(world.document)
 
 
-def circle(world: World, element: Element) -> Circle | None:
+def circle(world: QueryContext, element: Element) -> Circle | None:
     return world.neighbours.circle(world.document, element)
 
 
-def innermost_runs(world: World, element: Element) -> int | None:
+def innermost_runs(world: QueryContext, element: Element) -> int | None:
     return world.neighbours.innermost_runs(world.document, element)
 
 
-def twin(world: World) -> str | None:
+def twin(world: QueryContext) -> str | None:
     return world.neighbours.twin(world.document)
 
 
-def file_exists(world: World, path: str) -> bool:
+def file_exists(world: QueryContext, path: str) -> bool:
     """True for whatever cannot be looked up: a text that is no file yet, a path out of the workspace."""
     if not world.document.uri.startswith("file:"):
         return True

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from loop_ls.formats.common.typed_mapping import Pair
 from loop_ls.formats.workflow.placeholder_syntax import producers
-from loop_ls.index.element import Definition, Element, Stray, Use
+from loop_ls.index.element import Definition, Element, StrayBraces, Use
 from loop_ls.index.top_level import Top
 from loop_ls.rules.engine import queries as q
 from loop_ls.rules.engine.call_facts import Callee, Callers, Circle
-from loop_ls.rules.engine.queries import Known, World
+from loop_ls.rules.engine.queries import Known, QueryContext
 from loop_ls.text.fault import Fault
 
 if TYPE_CHECKING:
@@ -48,15 +48,15 @@ class View:
 
     __slots__ = ("_answers", "_world")
 
-    def __init__(self, world: World) -> None:
-        self._world: World | None = world
+    def __init__(self, world: QueryContext) -> None:
+        self._world: QueryContext | None = world
         self._answers: dict[Topic, dict[tuple[Any, ...], Any]] = {}
 
     @property
     def topics(self) -> Set[Topic]:
         return self._answers.keys()
 
-    def still_true(self, world: World, topics: Iterable[Topic]) -> bool:
+    def still_true(self, world: QueryContext, topics: Iterable[Topic]) -> bool:
         """Whether the questions about these topics would get the same answers in another world."""
         return all(
             key[0](world, *key[1:]) == answer for topic in topics for key, answer in self._answers[topic].items()
@@ -185,7 +185,7 @@ class View:
         """The providers of steps and votes that take their temperature from `execution`."""
         return self._ask(MODELS, q.providers_that_inherit_temperature)
 
-    def strays(self, name: str) -> tuple[Stray, ...]:
+    def strays(self, name: str) -> tuple[StrayBraces, ...]:
         """Placeholders in a top-level key in which nothing is filled in."""
         return self._ask(("top", name), q.strays, name)
 

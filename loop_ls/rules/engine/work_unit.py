@@ -11,7 +11,7 @@ from loop_ls.index.top_level import Top
 from loop_ls.rules.engine.context import Draft, Site, block_sites, sites
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.prefilter import of_block, of_element
-from loop_ls.rules.engine.queries import World
+from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.rule_selection import Plan
 from loop_ls.rules.engine.tracked_view import View
@@ -44,7 +44,7 @@ class Unit:
         self.placed: tuple[int, tuple[Placed, ...]] | None = None
         self.take(())
 
-    def run(self, world: World) -> None:
+    def run(self, world: QueryContext) -> None:
         assert self.work is not None
         self.view = View(world)
         self.take(tuple(self.work(self.view)))

@@ -15,7 +15,7 @@ from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import Draft, Spot
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_key_behind
@@ -27,7 +27,7 @@ _APPROVING = ("approv", "lgtm", "looks good", "accept", "passes all criteria")
 
 
 @rule("RL001", "json", Severity.ERROR, on="role_loop syntax", fixes=(Tier.SAFE,))
-def json(view: WholeView) -> Iterator[Draft]:
+def json(view: ObjectView) -> Iterator[Draft]:
     """A definition that is no JSON, or no object.
 
     It cannot be started, and nothing else is said about the file. JSON knows no comments and takes no
@@ -65,7 +65,7 @@ def json(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL002", "name", Severity.ERROR, on="role_loop")
-def name(view: WholeView) -> Iterator[Draft]:
+def name(view: ObjectView) -> Iterator[Draft]:
     """A definition without a name, or with one that is none.
 
     The name starts the loop, whatever the file is called. It consists of small letters, digits, `-` and
@@ -92,7 +92,7 @@ def name(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL003", "duplicate-name", Severity.ERROR, on="role_loop")
-def duplicate_name(view: WholeView) -> Iterator[Draft]:
+def duplicate_name(view: ObjectView) -> Iterator[Draft]:
     """Two definitions of one folder with the same name.
 
     Only one of them can be started by it. A definition of the same name as a built-in one is fine: it
@@ -143,7 +143,7 @@ def duplicate_name(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL004", "description", Severity.WARNING, on="role_loop")
-def description(view: WholeView) -> Iterator[Draft]:
+def description(view: ObjectView) -> Iterator[Draft]:
     """A definition that does not say what it is for.
 
     Lists of definitions show the description, and whoever starts a loop chooses by it.
@@ -174,7 +174,7 @@ def description(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL005", "no-roles", Severity.ERROR, on="role_loop")
-def no_roles(view: WholeView) -> Iterator[Draft]:
+def no_roles(view: ObjectView) -> Iterator[Draft]:
     """A definition without stages, or with an entry that is none.
 
     Every entry of `roles` is an object with a role and a prompt. A loop needs one at least.
@@ -200,7 +200,7 @@ def no_roles(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL006", "role-empty", Severity.ERROR, on="role_loop")
-def role_empty(view: WholeView) -> Iterator[Draft]:
+def role_empty(view: ObjectView) -> Iterator[Draft]:
     """A stage that does not say whose turn it is.
 
     `role` names the role; without it `name` does.
@@ -226,7 +226,7 @@ def role_empty(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL007", "role-unknown", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
-def role_unknown(view: WholeView) -> Iterator[Draft]:
+def role_unknown(view: ObjectView) -> Iterator[Draft]:
     """A stage whose role nobody knows.
 
     Roles are built in or named in the project's settings under `roles`; letter case counts. A role
@@ -263,7 +263,7 @@ def reworded(placed: Placed) -> tuple[Fix, ...]:
 
 
 @rule("RL008", "prompt-empty", Severity.ERROR, on="role_loop")
-def prompt_empty(view: WholeView) -> Iterator[Draft]:
+def prompt_empty(view: ObjectView) -> Iterator[Draft]:
     """A stage without a prompt.
 
     The prompt says what the role has to do in its turn.
@@ -289,7 +289,7 @@ def prompt_empty(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL009", "order", Severity.WARNING, on="role_loop")
-def order(view: WholeView) -> Iterator[Draft]:
+def order(view: ObjectView) -> Iterator[Draft]:
     """Stages whose numbers do not go up by one as they stand in the file.
 
     If every stage has an `order`, the numbers count and not the places in the list: a number that goes
@@ -336,7 +336,7 @@ def order(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL010", "termination-missing", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE,))
-def termination_missing(view: WholeView) -> Iterator[Draft]:
+def termination_missing(view: ObjectView) -> Iterator[Draft]:
     """A definition that does not say when it ends.
 
     It is taken to end after one iteration.
@@ -370,7 +370,7 @@ def termination_missing(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL019", "no-evaluator", Severity.WARNING, on="role_loop")
-def no_evaluator(view: WholeView) -> Iterator[Draft]:
+def no_evaluator(view: ObjectView) -> Iterator[Draft]:
     """A loop that ends by approval, and nobody who approves.
 
     The answer of the last stage ends an `evaluation_bound` loop. A role that may write files would judge
@@ -409,7 +409,7 @@ def no_evaluator(view: WholeView) -> Iterator[Draft]:
         yield Draft(Spot(last.piece, mark(part.node or part.entry)), message)
 
 
-def _why_no_evaluator(view: WholeView, last: Item) -> str | None:
+def _why_no_evaluator(view: ObjectView, last: Item) -> str | None:
     role = view.roles.get(view.loop.role_of(last) or "")
     if role is not None and role.access == "full":
         return f"the last stage judges, and `{role.name}` may write files: it would judge its own work"
@@ -424,7 +424,7 @@ def _why_no_evaluator(view: WholeView, last: Item) -> str | None:
     return f"the last stage is never told to approve anything (`{said}`): say when it answers APPROVED"
 
 
-def _mode(view: WholeView) -> str | None:
+def _mode(view: ObjectView) -> str | None:
     part = view.parts.get("approval")
     block = None if part is None else part.field.value
     mode = block.get("mode") if isinstance(block, Block) else None

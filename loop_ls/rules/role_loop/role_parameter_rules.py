@@ -14,7 +14,7 @@ from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.placeholders import Placeholder, placeholders
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_item, add_key, add_key_behind, drop_key, drop_top_key
@@ -25,7 +25,7 @@ from loop_ls.syntax.nodes import Entry
 
 
 @rule("RL013", "param-name", Severity.ERROR, on="role_loop")
-def param_name(view: WholeView) -> Iterator[Draft]:
+def param_name(view: ObjectView) -> Iterator[Draft]:
     """A parameter without a name, or with one that no placeholder can have.
 
     Bad::
@@ -51,7 +51,7 @@ def param_name(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL014", "param-duplicate", Severity.ERROR, on="role_loop")
-def param_duplicate(view: WholeView) -> Iterator[Draft]:
+def param_duplicate(view: ObjectView) -> Iterator[Draft]:
     """A parameter that is declared twice.
 
     Bad::
@@ -90,7 +90,7 @@ def param_duplicate(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL015", "param-default", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE, Tier.REVIEW))
-def param_default(view: WholeView) -> Iterator[Draft]:
+def param_default(view: ObjectView) -> Iterator[Draft]:
     """A parameter whose default is missing, no text, or without effect.
 
     A parameter that a start may leave out needs a default; the empty text is one. Numbers and `true` or
@@ -125,7 +125,7 @@ def param_default(view: WholeView) -> Iterator[Draft]:
         yield view.of_flaw(placed, *add)
 
 
-def _block_at(view: WholeView, at: object) -> Block | None:
+def _block_at(view: ObjectView, at: object) -> Block | None:
     for item in view.parts.listed("parameters"):
         if item.block is not None and item.block.node is at:
             return item.block
@@ -133,7 +133,7 @@ def _block_at(view: WholeView, at: object) -> Block | None:
 
 
 @also("RL015", on="role_loop")
-def idle_default(view: WholeView) -> Iterator[Draft]:
+def idle_default(view: ObjectView) -> Iterator[Draft]:
     for item in view.parts.listed("parameters"):
         part = item.get("default")
         if part is None or item.block is None or is_required(item) is not True or default_text(item) is None:
@@ -146,7 +146,7 @@ def idle_default(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL016", "param-description", Severity.WARNING, on="role_loop")
-def param_description(view: WholeView) -> Iterator[Draft]:
+def param_description(view: ObjectView) -> Iterator[Draft]:
     """A parameter that does not say what it is for.
 
     Whoever starts the loop is asked for it by these words.
@@ -184,7 +184,7 @@ def param_description(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL017", "param-unused", Severity.HINT, on="role_loop")
-def param_unused(view: WholeView) -> Iterator[Draft]:
+def param_unused(view: ObjectView) -> Iterator[Draft]:
     """A parameter that no text of the definition uses.
 
     It has an effect only if the goal of a start has its placeholder.
@@ -217,7 +217,7 @@ def param_unused(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL018", "placeholder-unknown", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE, Tier.REVIEW))
-def placeholder_unknown(view: WholeView) -> Iterator[Draft]:
+def placeholder_unknown(view: ObjectView) -> Iterator[Draft]:
     """A placeholder that nothing fills in.
 
     Only declared parameters are filled in, and only where no blanks stand between the braces; anything
@@ -254,7 +254,7 @@ def placeholder_unknown(view: WholeView) -> Iterator[Draft]:
         yield Draft(Spot(one.piece, one.island.span), message, fixes=better)
 
 
-def _unknown(view: WholeView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:
+def _unknown(view: ObjectView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:
     near = nearest(one.name, view.loop.declared)
     declare = _declare(view, one.name)
     if near is not None:
@@ -264,7 +264,7 @@ def _unknown(view: WholeView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:
     return f"there is no parameter `{one.name}`, so this stays as it is; declare it in `parameters`", declare
 
 
-def _declare(view: WholeView, name: str) -> tuple[Fix, ...]:
+def _declare(view: ObjectView, name: str) -> tuple[Fix, ...]:
     parts = view.parts
     value = {"name": name, "description": name.replace("_", " ")}  # an empty one would be RL016
     title = f"Declare `{name}`"
@@ -276,7 +276,7 @@ def _declare(view: WholeView, name: str) -> tuple[Fix, ...]:
 
 
 @rule("RL020", "artifact-index", Severity.ERROR, on="role_loop")
-def artifact_index(view: WholeView) -> Iterator[Draft]:
+def artifact_index(view: ObjectView) -> Iterator[Draft]:
     """A stage that waits for what no earlier stage can have made.
 
     `requires_artifact_from` is the index of an earlier stage of the same iteration, counted from 0. The
@@ -309,7 +309,7 @@ def artifact_index(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL022", "unknown-key", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE,))
-def unknown_key(view: WholeView) -> Iterator[Draft]:
+def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """A key that does not exist at this place.
 
     It is skipped, and what stands behind it does nothing. `on_question` was read by older programs.
@@ -344,7 +344,7 @@ def unknown_key(view: WholeView) -> Iterator[Draft]:
 
 
 @also("RL022", on="role_loop")
-def limit_beside_the_value(view: WholeView) -> Iterator[Draft]:
+def limit_beside_the_value(view: ObjectView) -> Iterator[Draft]:
     """`max_iterations` beside `type` is for `iteration_bound` alone."""
     part = view.parts.get("termination_condition")
     block = part.field.value if part is not None else None
@@ -363,7 +363,7 @@ def _unknown_key(piece: Piece, unknown: Unknown, shape: Shape, better: str | Non
     return draft(piece, span, unknown_sentence(unknown, shape), fixes=fix)
 
 
-def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
+def _blocks(view: ObjectView) -> Iterator[tuple[Piece, Block]]:
     """Every object below the top level that has keys of its own."""
     parts = view.parts
     for item in (*parts.listed("roles"), *parts.listed("parameters")):
@@ -379,7 +379,7 @@ def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
 
 
 @rule("RL023", "type", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
-def type_(view: WholeView) -> Iterator[Draft]:
+def type_(view: ObjectView) -> Iterator[Draft]:
     """A value of another JSON type than its key takes.
 
     Limits may be written as texts, and a text that is a placeholder counts as what it is filled in with.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.rules.engine.context import Draft, Spot
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, mark
+from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.role_loop.role_loop_rules import reworded
@@ -15,7 +15,7 @@ from loop_ls.syntax.nodes import Entry
 
 
 @rule("RL011", "termination-type", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
-def termination_type(view: WholeView) -> Iterator[Draft]:
+def termination_type(view: ObjectView) -> Iterator[Draft]:
     """A termination condition without a type, or with one that does not exist.
 
     Bad::
@@ -40,7 +40,7 @@ def termination_type(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL012", "termination-value", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
-def termination_value(view: WholeView) -> Iterator[Draft]:
+def termination_value(view: ObjectView) -> Iterator[Draft]:
     """A termination condition whose value is none that its type takes.
 
     `evaluation_bound` takes `criteria` and `max_review_rounds`, `iteration_bound` a number of
@@ -80,7 +80,7 @@ def termination_value(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("RL021", "manual-unbounded", Severity.INFORMATION, on="role_loop")
-def manual_unbounded(view: WholeView) -> Iterator[Draft]:
+def manual_unbounded(view: ObjectView) -> Iterator[Draft]:
     """A loop that nothing ends but a person.
 
     It goes on, and costs, until somebody stops it or a limit of the project does.

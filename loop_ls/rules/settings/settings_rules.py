@@ -18,7 +18,7 @@ from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import WholeView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import all_rules, rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
@@ -33,7 +33,7 @@ class _WrittenField(NamedTuple):
     field: Field
 
 
-def _fields(view: WholeView) -> Iterator[_WrittenField]:
+def _fields(view: ObjectView) -> Iterator[_WrittenField]:
     """Every known key of the file, outer ones first."""
     for part in view.parts.keys.values():
         yield _WrittenField(part.piece, part.field)
@@ -41,7 +41,7 @@ def _fields(view: WholeView) -> Iterator[_WrittenField]:
         yield from (_WrittenField(piece, field) for field in block.fields.values() if not field.entry.merged)
 
 
-def _blocks(view: WholeView) -> Iterator[tuple[Piece, Block]]:
+def _blocks(view: ObjectView) -> Iterator[tuple[Piece, Block]]:
     """Every mapping with keys of its own."""
     for part in view.parts.keys.values():
         value = part.field.value
@@ -57,7 +57,7 @@ def _named(field: Field) -> tuple[Named, ...]:
 
 
 @rule("LS001", "syntax", Severity.ERROR, on="settings syntax")
-def syntax(view: WholeView) -> Iterator[Draft]:
+def syntax(view: ObjectView) -> Iterator[Draft]:
     """A settings file that cannot be read, or that is no mapping of keys.
 
     The settings that were read last stay as they are.
@@ -81,7 +81,7 @@ def syntax(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("LS002", "unknown-key", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
-def unknown_key(view: WholeView) -> Iterator[Draft]:
+def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """A key that does not exist at its place.
 
     Names of providers, roles, servers and enhanced workflows are free; what stands below them is not.
@@ -108,7 +108,7 @@ def unknown_key(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("LS003", "bad-value", Severity.ERROR, on="settings")
-def bad_value(view: WholeView) -> Iterator[Draft]:
+def bad_value(view: ObjectView) -> Iterator[Draft]:
     """A value of the wrong type, or outside of its list or range. It is not taken.
 
     Of a key that is written twice the first one counts.
@@ -164,7 +164,7 @@ def _is_kind(field: Field) -> bool:
 
 
 @rule("LS004", "secret-in-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
-def secret_in_file(view: WholeView) -> Iterator[Draft]:
+def secret_in_file(view: ObjectView) -> Iterator[Draft]:
     """A key or token in a file that others will read.
 
     Keys stay in the environment; the file names the variable (`apiKeyEnv`). One that stood in a file
@@ -197,7 +197,7 @@ def secret_in_file(view: WholeView) -> Iterator[Draft]:
         yield draft(piece, mark(scalar), message)
 
 
-def _secrets(view: WholeView) -> Iterator[tuple[Piece, Entry | None, Scalar]]:
+def _secrets(view: ObjectView) -> Iterator[tuple[Piece, Entry | None, Scalar]]:
     """Values that are keys or tokens by their shape or by the name of their key."""
     for part in view.parts.keys.values():
         yield from _secrets_in(part.piece, part.entry, part.node)
@@ -230,7 +230,7 @@ def _is_secret(entry: Entry | None, scalar: Scalar) -> bool:
 
 
 @rule("LS005", "unknown-rule", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
-def unknown_rule(view: WholeView) -> Iterator[Draft]:
+def unknown_rule(view: ObjectView) -> Iterator[Draft]:
     """A rule that does not exist. Rules are named by their codes; `loop-ls explain --list` shows them.
 
     Bad::
@@ -255,7 +255,7 @@ def unknown_rule(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("LS006", "unknown-provider-kind", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
-def unknown_provider_kind(view: WholeView) -> Iterator[Draft]:
+def unknown_provider_kind(view: ObjectView) -> Iterator[Draft]:
     """A provider of a kind that does not exist.
 
     The kind is the dialect that a service speaks, or how a program is asked.
@@ -281,7 +281,7 @@ def unknown_provider_kind(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("LS007", "unreachable-glob", Severity.INFORMATION, on="settings")
-def unreachable_glob(view: WholeView) -> Iterator[Draft]:
+def unreachable_glob(view: ObjectView) -> Iterator[Draft]:
     """A pattern for folders of workflows that leads to none.
 
     Patterns count from the folder of the settings and cannot leave it.
@@ -314,7 +314,7 @@ def unreachable_glob(view: WholeView) -> Iterator[Draft]:
 
 
 @rule("LS008", "faulty-price", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
-def faulty_price(view: WholeView) -> Iterator[Draft]:
+def faulty_price(view: ObjectView) -> Iterator[Draft]:
     """A `price` that is none: an amount is missing, negative or no number, or a key is not one of its two.
 
     Such a price would count some or all tokens as free, and a cap on dollars would not hold. A run does not
@@ -353,7 +353,7 @@ def _of_price(field: Field) -> bool:
     return field.key.shape is PRICE or field.key in PRICE.keys.values()
 
 
-def _leads_somewhere(view: WholeView, pattern: str) -> bool:
+def _leads_somewhere(view: ObjectView, pattern: str) -> bool:
     root = view.workspace.roots.workspace
     if folders(root, pattern):
         return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from loop_ls.contract.run_view.parts import part
 from loop_ls.features.estimate.estimate import estimate as estimated
-from loop_ls.features.preview import Given, Preview, previews
+from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
 from loop_ls.rules.engine.finding import Severity
@@ -57,7 +57,7 @@ async def preview(context: Context, argument: JsonObject) -> JsonObject:
         if verdicts is None:
             return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
         loop |= _after(verdicts, iteration)
-    found = previews(opened.workspace, opened.document, element, Given(loop=loop))
+    found = previews(opened.workspace, opened.document, element, PreviewInputs(loop=loop))
     sent = [one for one in found if one.what in _SENT]
     unresolved = list(dict.fromkeys(name for one in found for name in one.unresolved))
     return {"ok": True, "prompt": _text(sent), "unresolved": unresolved}

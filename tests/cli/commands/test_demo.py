@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 FLOW = "loop-ls-demo/rounds/bulletin.yaml"
 
 
-def test_one_loop_of_each_system(alone: Place) -> None:
+def test_one_loop_of_each_system(alone: CliProject) -> None:
     done = alone.call("demo", "--all")
     assert done.returncode == 0, done.stderr
     told = [
@@ -26,7 +26,7 @@ def test_one_loop_of_each_system(alone: Place) -> None:
     assert "# What happened, in plain words." in mended
 
 
-def test_the_file_that_is_mended_is_broken_again_the_next_time(alone: Place) -> None:
+def test_the_file_that_is_mended_is_broken_again_the_next_time(alone: CliProject) -> None:
     mine = alone.write("loop-ls-demo/roles/loops/headline.json", "{}")
     alone.write(FLOW, "name: mended\n")
     done = alone.call("demo", "--all", "--into", "loop-ls-demo")

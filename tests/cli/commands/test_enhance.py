@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 BROKEN = """\
 # A report.
@@ -39,7 +39,7 @@ answers:
 """
 
 
-def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(alone: Place) -> None:
+def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(alone: CliProject) -> None:
     file = alone.write("report.yaml", BROKEN)
     alone.write("report.answers.yaml", ANSWERS)
     done = alone.call("enhance", "report.yaml", "--input", "tea")
@@ -56,7 +56,7 @@ def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(al
     ] == []
 
 
-def test_a_failing_check_is_not_passed_over_whatever_the_planner_proposes(alone: Place) -> None:
+def test_a_failing_check_is_not_passed_over_whatever_the_planner_proposes(alone: CliProject) -> None:
     checked = BROKEN.replace(
         "  - name: publish", "  - {name: check, run: 'Look at {{draft}}: PASS or FAIL?'}\n  - name: publish"
     )
@@ -84,7 +84,7 @@ tests:
 """
 
 
-def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: Place) -> None:
+def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: CliProject) -> None:
     file = alone.write("report.yaml", BROKEN)
     alone.write("report.answers.yaml", ANSWERS)
     alone.write("report.cases.yaml", CASES)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import SCRIPT, SECONDS, Place
+from tests.cli.conftest import SCRIPT, SECONDS, CliProject
 
 HEAD = """\
 $schema: "workflow/v2.0"
@@ -48,11 +48,11 @@ steps:
 
 
 @pytest.fixture
-def alone(shared: Place, tmp_path: Path) -> Place:
+def alone(shared: CliProject, tmp_path: Path) -> CliProject:
     """A project of the test's own, in the engine that all of them share."""
     root = tmp_path / "project"
     root.mkdir()
-    return Place(root, shared.data)
+    return CliProject(root, shared.data)
 
 
 def plan(*ops: dict[str, Any], **more: Any) -> str:
@@ -63,26 +63,28 @@ def answers(planner: str, *rows: dict[str, Any]) -> str:
     return json.dumps({"answers": [{"when": {"purpose": "planner"}, "say": planner}, *rows, {"say": "fine"}]})
 
 
-def enhanced(place: Place, text: str, planner: str, *rows: dict[str, Any], settings: str = "", **files: str) -> Any:
-    place.write("report.yaml", text)
-    place.write("report.answers.yaml", answers(planner, *rows))
+def enhanced(
+    project: CliProject, text: str, planner: str, *rows: dict[str, Any], settings: str = "", **files: str
+) -> Any:
+    project.write("report.yaml", text)
+    project.write("report.answers.yaml", answers(planner, *rows))
     for name, content in files.items():
-        place.write(f"{name}.yaml", content)
+        project.write(f"{name}.yaml", content)
     if settings:
-        place.write(".loop-ls.yaml", settings)
-    return place.call("enhance", "report.yaml", "--input", "tea")
+        project.write(".loop-ls.yaml", settings)
+    return project.call("enhance", "report.yaml", "--input", "tea")
 
 
-def timeline(place: Place) -> str:
-    run_id = json.loads(place.call("runs", "--json").stdout)["runs"][0]["runId"]
-    return place.call("enhance", "--timeline", run_id).stdout
+def timeline(project: CliProject) -> str:
+    run_id = json.loads(project.call("runs", "--json").stdout)["runs"][0]["runId"]
+    return project.call("enhance", "--timeline", run_id).stdout
 
 
 FAILS_ONCE = {"when": {"step": "draft"}, "say": [{"fail": "bad_answer"}, "the draft"]}
 SAYS_NO = {"when": {"step": "review", "contains": "is it short"}, "say": "FAIL: bad work"}
 
 
-def test_a_check_behind_the_last_step_does_not_become_the_result(alone: Place) -> None:
+def test_a_check_behind_the_last_step_does_not_become_the_result(alone: CliProject) -> None:
     check = {"op": "add_verifier", "name": "chk", "checks": "draft", "criterion": "It is good"}
     done = enhanced(alone, ONE, plan(check), FAILS_ONCE, {"when": {"step": "chk"}, "say": "PASS: good"})
     assert done.returncode != 0
@@ -100,7 +102,7 @@ def test_a_check_behind_the_last_step_does_not_become_the_result(alone: Place) -
     ],
     ids=lambda op: str(op["op"]),
 )
-def test_a_check_that_says_no_is_not_talked_round(alone: Place, evading: dict[str, Any]) -> None:
+def test_a_check_that_says_no_is_not_talked_round(alone: CliProject, evading: dict[str, Any]) -> None:
     """It is a check because its prompt asks for PASS or FAIL; nobody has declared it."""
     settings = "enhance: {convergenceMode: lenient}\n"
     done = enhanced(alone, REVIEWED, plan(evading), SAYS_NO, settings=settings)
@@ -110,7 +112,7 @@ def test_a_check_that_says_no_is_not_talked_round(alone: Place, evading: dict[st
     assert (alone.root / "report.yaml").read_text() == REVIEWED
 
 
-def test_an_until_is_not_weakened(alone: Place) -> None:
+def test_an_until_is_not_weakened(alone: CliProject) -> None:
     weaker = {"op": "set_loop_until", "target": "develop", "until": "The output is not empty"}
     judged = {"when": {"purpose": "judge", "contains": "APPROVED"}, "say": "NO"}
     yes = {"when": {"purpose": "judge"}, "say": "YES"}
@@ -120,7 +122,7 @@ def test_an_until_is_not_weakened(alone: Place) -> None:
     assert (alone.root / "report.yaml").read_text() == LOOP
 
 
-def test_a_guarded_step_does_not_run_and_nobody_is_asked_for_a_plan(alone: Place) -> None:
+def test_a_guarded_step_does_not_run_and_nobody_is_asked_for_a_plan(alone: CliProject) -> None:
     guarded = (
         HEAD + "steps:\n  - {name: ask, run: 'May we? {{input}}'}\n"
         "  - {name: deploy, needs: [ask], if: \"{{ask}} == 'yes'\", run: 'Deploy'}\n"
@@ -135,7 +137,7 @@ def test_a_guarded_step_does_not_run_and_nobody_is_asked_for_a_plan(alone: Place
     assert "its `if` says that it is not to run" in told.replace("\\", "")
 
 
-def test_the_pool_of_fallbacks_reaches_the_planner_and_the_file(alone: Place) -> None:
+def test_the_pool_of_fallbacks_reaches_the_planner_and_the_file(alone: CliProject) -> None:
     settings = "enhance: {fallbackPool: [{provider: scripted, model: m2}]}\n"
     op = {
         "op": "set_provider_fallback",
@@ -152,7 +154,7 @@ def test_the_pool_of_fallbacks_reaches_the_planner_and_the_file(alone: Place) ->
     "wrong",
     ["budgetCapUsd: 0", "maxRounds: 99", "convergenceMode: loose", "maxRoundz: 2", "fallbackPool: [m2]"],
 )
-def test_a_setting_that_is_not_taken_stops_the_start(alone: Place, wrong: str) -> None:
+def test_a_setting_that_is_not_taken_stops_the_start(alone: CliProject, wrong: str) -> None:
     done = enhanced(alone, ONE, plan(), settings=f"enhance: {{{wrong}}}\n")
     assert done.returncode == 2
     assert wrong.partition(":")[0] in done.stderr
@@ -160,7 +162,7 @@ def test_a_setting_that_is_not_taken_stops_the_start(alone: Place, wrong: str) -
 
 
 @pytest.mark.parametrize("cli", ["[codex]", "codex", "[/opt/bin/cursor-agent, --print]", "[npx, codex]"])
-def test_an_agent_that_plans_badly_is_not_inherited(alone: Place, cli: str) -> None:
+def test_an_agent_that_plans_badly_is_not_inherited(alone: CliProject, cli: str) -> None:
     settings = f"assist: {{provider: agent, model: x}}\nproviders:\n  agent: {{kind: agent-cli, cli: {cli}}}\n"
     done = enhanced(alone, ONE, plan(), settings=settings)
     assert done.returncode == 2
@@ -168,7 +170,7 @@ def test_an_agent_that_plans_badly_is_not_inherited(alone: Place, cli: str) -> N
     assert "enhance.plannerProvider" in done.stderr
 
 
-def test_why_the_planner_gives_up_is_told(alone: Place) -> None:
+def test_why_the_planner_gives_up_is_told(alone: CliProject) -> None:
     unfixable = [{"failure": "1:draft:bad_output", "reason": "the provider filters it"}]
     planner = plan(give_up={"reason": "the provider refuses it"}, unfixable=unfixable)
     done = enhanced(alone, ONE, planner, {"when": {"step": "draft"}, "say": {"fail": "bad_answer"}})
@@ -179,7 +181,7 @@ def test_why_the_planner_gives_up_is_told(alone: Place) -> None:
         assert said in told
 
 
-def test_a_workflow_that_is_enhanced_in_the_editor_runs_everywhere(alone: Place) -> None:
+def test_a_workflow_that_is_enhanced_in_the_editor_runs_everywhere(alone: CliProject) -> None:
     alone.write("report.yaml", ONE)
     alone.write("report.answers.yaml", answers(plan(), {"when": {"step": "draft"}, "say": "the draft"}))
     alone.write(".loop-ls.yaml", "enhance: {workflows: {report: {enabled: true}}}\n")
@@ -197,7 +199,7 @@ FAILS = {"when": {"step": "draft"}, "say": {"fail": "bad_answer"}}
 PAUSED = "enhance: {pauseBetweenRounds: true}\n"
 
 
-def test_a_pause_that_nobody_can_answer_ends_with_a_sentence(alone: Place) -> None:
+def test_a_pause_that_nobody_can_answer_ends_with_a_sentence(alone: CliProject) -> None:
     done = enhanced(alone, ONE, plan(BETTER), MENDS, FAILS, settings=PAUSED)
     assert done.returncode == 5, done.stderr
     assert "Round 1 of 3 failed; 1 change proposed:" in done.stderr
@@ -207,7 +209,7 @@ def test_a_pause_that_nobody_can_answer_ends_with_a_sentence(alone: Place) -> No
 
 
 @pytest.mark.parametrize(("typed", "mended"), [("d\nc\n", True), ("w\ns\n", False)])
-def test_a_pause_on_a_terminal_shows_the_change_and_asks(alone: Place, typed: str, mended: bool) -> None:
+def test_a_pause_on_a_terminal_shows_the_change_and_asks(alone: CliProject, typed: str, mended: bool) -> None:
     alone.write("report.yaml", ONE)
     alone.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
     alone.write(".loop-ls.yaml", "enhance: {pauseBetweenRounds: true, onFixation: warn}\n")
@@ -247,17 +249,17 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
-def _until(place: Place, run_id: str, state: str) -> None:
+def _until(project: CliProject, run_id: str, state: str) -> None:
     """The command itself takes its time: a limit on tries is one on time."""
     told = ""
     for _ in range(60):
-        told = place.call("enhance", "--status", run_id).stdout
+        told = project.call("enhance", "--status", run_id).stdout
         if told.startswith(state):
             return
     raise AssertionError(told)
 
 
-def test_a_loop_is_told_from_another_command(alone: Place) -> None:
+def test_a_loop_is_told_from_another_command(alone: CliProject) -> None:
     alone.write("report.yaml", ONE)
     alone.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
     alone.write(".loop-ls.yaml", PAUSED)

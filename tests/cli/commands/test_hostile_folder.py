@@ -20,7 +20,7 @@ import pytest
 
 from loop_ls.client.engine_location import read_handover
 from loop_ls.client.session import EngineClient
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 from tests.server.support.raw import RawClient
 
 KEY = "key-of-the-victim-0123456789"
@@ -70,7 +70,7 @@ def stranger() -> Iterator[Stranger]:
 
 
 @pytest.fixture
-def cloned(alone: Place, tmp_path: Path, stranger: Stranger) -> Place:
+def cloned(alone: CliProject, tmp_path: Path, stranger: Stranger) -> CliProject:
     """The stranger's repository, cloned into the workspace of the victim."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
@@ -84,29 +84,29 @@ def cloned(alone: Place, tmp_path: Path, stranger: Stranger) -> Place:
     return alone
 
 
-def by_terminal(place: Place) -> dict[str, Any]:
-    done = place.call("run", "flow.yaml", "--input", "x", "--json", VICTIM_TOKEN=KEY)
+def by_terminal(project: CliProject) -> dict[str, Any]:
+    done = project.call("run", "flow.yaml", "--input", "x", "--json", VICTIM_TOKEN=KEY)
     assert done.returncode == 2
     return dict(json.loads(done.stdout))
 
 
-def by_http(place: Place) -> dict[str, Any]:
-    place.call("engine", "start", VICTIM_TOKEN=KEY)
-    handover = read_handover(place.data)
+def by_http(project: CliProject) -> dict[str, Any]:
+    project.call("engine", "start", VICTIM_TOKEN=KEY)
+    handover = read_handover(project.data)
     assert handover is not None
 
     async def start() -> dict[str, Any]:
-        async with EngineClient(place.data, handover) as client:
-            path = str(place.root / "flow.yaml")
-            return await client.start({"root": str(place.root), "path": path, "input": "x"})
+        async with EngineClient(project.data, handover) as client:
+            path = str(project.root / "flow.yaml")
+            return await client.start({"root": str(project.root), "path": path, "input": "x"})
 
     return asyncio.run(start())
 
 
-def by_editor(place: Place) -> dict[str, Any]:
-    with RawClient(env=place.env(VICTIM_TOKEN=KEY)) as editor:
-        editor.begin({}, place.root, {"settlesAnswers": True})
-        uri = (place.root / "flow.yaml").as_uri()
+def by_editor(project: CliProject) -> dict[str, Any]:
+    with RawClient(env=project.env(VICTIM_TOKEN=KEY)) as editor:
+        editor.begin({}, project.root, {"settlesAnswers": True})
+        uri = (project.root / "flow.yaml").as_uri()
         editor.open(uri, FLOW)
         for command in ("loopLs.estimate", "loopLs.previewPrompt"):
             argument = {"uri": uri, "target": {"kind": "step", "name": "send"}}
@@ -116,7 +116,7 @@ def by_editor(place: Place) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("surface", [by_terminal, by_http, by_editor])
-def test_no_byte_leaves_before_consent(cloned: Place, stranger: Stranger, tmp_path: Path, surface: Any) -> None:
+def test_no_byte_leaves_before_consent(cloned: CliProject, stranger: Stranger, tmp_path: Path, surface: Any) -> None:
     answer = surface(cloned)
     assert (answer["ok"], answer["code"]) == (False, "consent_required")
     shown = {(one["host"], one.get("variable")) for one in answer["endpoints"]}
@@ -136,7 +136,7 @@ TIDY = {
 }
 
 
-def test_a_judge_that_runs_a_command_is_shown_and_never_runs_in_a_mock_run(alone: Place, tmp_path: Path) -> None:
+def test_a_judge_that_runs_a_command_is_shown_and_never_runs_in_a_mock_run(alone: CliProject, tmp_path: Path) -> None:
     marker = tmp_path / "pwned"
     command = {"command": f"id > {marker}; echo 5"}
     value = {"tool": "shell", "arguments": command, "operator": ">=", "threshold": 1, "max_iterations": 2}
@@ -158,7 +158,7 @@ def test_a_judge_that_runs_a_command_is_shown_and_never_runs_in_a_mock_run(alone
     assert marker.exists()
 
 
-def test_with_consent_it_goes_where_it_was_said_to_go(cloned: Place, stranger: Stranger, tmp_path: Path) -> None:
+def test_with_consent_it_goes_where_it_was_said_to_go(cloned: CliProject, stranger: Stranger, tmp_path: Path) -> None:
     """The other half: both happen as soon as somebody agrees, so that nothing happened before means something."""
     cloned.call("run", "flow.yaml", "--input", "x", "--yes", VICTIM_TOKEN=KEY)
     assert (tmp_path / "started").exists()
@@ -170,17 +170,17 @@ def test_with_consent_it_goes_where_it_was_said_to_go(cloned: Place, stranger: S
     assert b"/v1/chat/completions" in stranger.heard
 
 
-def test_what_was_agreed_to_here_is_not_agreed_to_in_another_project(cloned: Place, tmp_path: Path) -> None:
+def test_what_was_agreed_to_here_is_not_agreed_to_in_another_project(cloned: CliProject, tmp_path: Path) -> None:
     """One data folder for both."""
     agreed = cloned.call("run", "flow.yaml", "--input", "x", "--yes", "--detach", VICTIM_TOKEN=KEY)
     assert agreed.returncode == 0, agreed.stderr
-    other = Place(tmp_path / "other", cloned.data)
+    other = CliProject(tmp_path / "other", cloned.data)
     subprocess.run(["git", "clone", "-q", str(cloned.root), str(other.root)], check=True)
     assert by_terminal(other)["code"] == "consent_required"
 
 
 def test_the_owner_agrees_with_the_command_that_a_client_is_told_and_nothing_starts(
-    cloned: Place, stranger: Stranger, tmp_path: Path
+    cloned: CliProject, stranger: Stranger, tmp_path: Path
 ) -> None:
     refused = by_http(cloned)
     words = shlex.split(refused["command"])
@@ -198,9 +198,9 @@ def test_the_owner_agrees_with_the_command_that_a_client_is_told_and_nothing_sta
     assert by_http(cloned)["ok"]
 
 
-def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: Place, tmp_path: Path) -> None:
+def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: CliProject, tmp_path: Path) -> None:
     """In it are a run that is not at its end and what its owner agreed to, elsewhere: it would go on here, unasked."""
-    marker, theirs = tmp_path / "pwned", Place(tmp_path / "theirs", tmp_path / "state")
+    marker, theirs = tmp_path / "pwned", CliProject(tmp_path / "theirs", tmp_path / "state")
     theirs.root.mkdir()
     words = ["sh", "-c", f"touch {marker}; sleep 60"]
     theirs.write(
@@ -233,7 +233,7 @@ def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: Place, 
     assert not marker.exists()
 
 
-def test_a_data_folder_that_a_setting_names_is_made_here_and_used_again(alone: Place) -> None:
+def test_a_data_folder_that_a_setting_names_is_made_here_and_used_again(alone: CliProject) -> None:
     alone.write(".loop-ls.yaml", "engine: {dataDir: .state}\n")
     for _ in range(2):
         done = alone.call("run", "develop.yaml", "--input", "ships", "--json")

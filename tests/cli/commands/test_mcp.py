@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from loop_ls.client.engine_location import read_handover
-from tests.cli.conftest import SCRIPT, Place
+from tests.cli.conftest import SCRIPT, CliProject
 
 TALK = {
     "name": "talk",
@@ -53,31 +53,31 @@ TOOLS = [
 
 
 @pytest.fixture
-def talking(alone: Place) -> Place:
-    place = alone
-    loops = place.root / "loops"
+def talking(alone: CliProject) -> CliProject:
+    project = alone
+    loops = project.root / "loops"
     loops.mkdir()
     for one in (TALK, ENDLESS):
         (loops / f"{one['name']}.json").write_text(json.dumps(one))
     (loops / "talk.answers.yaml").write_text(ANSWERS)
     (loops / "endless.answers.yaml").write_text(SLOW)
     (loops / "broken.json").write_text("{")
-    (place.root / ".loop-ls.yaml").write_text(SETTINGS)
-    return place
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS)
+    return project
 
 
 @asynccontextmanager
-async def over_stdio(place: Place) -> AsyncIterator[Client]:
-    words = ["mcp", "--root", str(place.root)]
-    started = StdioServerParameters(command=str(SCRIPT), args=words, env=place.env(), cwd=str(place.root))
+async def over_stdio(project: CliProject) -> AsyncIterator[Client]:
+    words = ["mcp", "--root", str(project.root)]
+    started = StdioServerParameters(command=str(SCRIPT), args=words, env=project.env(), cwd=str(project.root))
     async with Client(stdio_client(started)) as client:
         yield client
 
 
 @asynccontextmanager
-async def over_http(place: Place) -> AsyncIterator[Client]:
-    place.call("engine", "start", "--root", str(place.root))
-    found = read_handover(place.data)
+async def over_http(project: CliProject) -> AsyncIterator[Client]:
+    project.call("engine", "start", "--root", str(project.root))
+    found = read_handover(project.data)
     assert found is not None
     headers = {"Authorization": f"Bearer {found.token}"}
     async with (
@@ -110,7 +110,7 @@ async def status(client: Client, id_: str, wanted: Callable[[dict[str, Any]], bo
 
 
 @pytest.mark.parametrize("way", [over_stdio, over_http])
-async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: Place, way: Any) -> None:
+async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: CliProject, way: Any) -> None:
     async with way(talking) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
         listed = await used(client, "loop_definitions")
@@ -153,7 +153,7 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: P
         assert await used(client, "loop_list", status="failed") == "There are no loops with status failed."
 
 
-async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: Place) -> None:
+async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: CliProject) -> None:
     async with over_stdio(talking) as client:
         assert "needs `goal`" in await refused(client, "loop_start", definition="talk")
         assert "did you mean `talk`" in await refused(client, "loop_start", definition="tolk", goal="x")
@@ -169,7 +169,7 @@ async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: Place) -> No
 
 
 @pytest.mark.parametrize("words", [["mcp"], ["run", "talk", "--goal", "x"], ["repl"], ["runs", "replay", "x"]])
-def test_RB_109_a_stage_starts_no_loops_by_our_own_commands_either(talking: Place, words: list[str]) -> None:
+def test_RB_109_a_stage_starts_no_loops_by_our_own_commands_either(talking: CliProject, words: list[str]) -> None:
     done = talking.call(*words, LOOP_LS_STAGE="1")
     assert done.returncode == 2
     assert "cannot start loops" in done.stderr
@@ -187,7 +187,7 @@ steps:
 
 
 @pytest.mark.parametrize("way", [over_stdio, over_http])
-async def test_an_agent_hears_what_is_wrong_with_the_file_that_it_writes(talking: Place, way: Any) -> None:
+async def test_an_agent_hears_what_is_wrong_with_the_file_that_it_writes(talking: CliProject, way: Any) -> None:
     (talking.root / "draft.yaml").write_text(BROKEN)
     async with way(talking) as client:
         told = await used(client, "loop_check", path="draft.yaml")

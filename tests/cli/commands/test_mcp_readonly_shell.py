@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 
 from loop_ls.engine.roles.access import shell_server
 from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 pytestmark = pytest.mark.skipif(
     isinstance(find_sandbox(), NoSandbox), reason="there is no sandbox on this machine, so there is no such shell"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def project(alone: Place) -> Place:
+def project(alone: CliProject) -> CliProject:
     (alone.root.parent / "secret.txt").write_text("a secret")
     alone.write("notes.txt", "a note\n")
     (alone.root / "link").symlink_to("../secret.txt")
@@ -30,7 +30,7 @@ def project(alone: Place) -> Place:
 
 
 @asynccontextmanager
-async def served(place: Place) -> AsyncIterator[Client]:
+async def served(place: CliProject) -> AsyncIterator[Client]:
     """As a stage's agent gets it: the words of the engine, the mark of a stage, the workspace as folder."""
     words = shell_server("readonly-shell", str(place.root), find_sandbox())
     env = place.env(LOOP_LS_STAGE="1")
@@ -44,7 +44,7 @@ async def used(client: Client, command: Any) -> tuple[bool, str]:
     return bool(answer.is_error), "\n".join(getattr(part, "text", "") for part in answer.content)
 
 
-async def test_an_agent_reads_by_it_and_nothing_else(project: Place) -> None:
+async def test_an_agent_reads_by_it_and_nothing_else(project: CliProject) -> None:
     async with served(project) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["shell"]
         assert await used(client, "grep -n note notes.txt") == (False, "1:a note")

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.cli.conftest import ANSWERS, CALLEE, DEVELOP, Place
+from tests.cli.conftest import ANSWERS, CALLEE, DEVELOP, CliProject
 
 KEY = "sk-test-0123456789abcdef"
 
 
-def flow(place: Place) -> None:
-    place.write("draft.yaml", CALLEE.replace("scripted", "openai").replace("model: m", "model: gpt-4o-mini"))
+def flow(project: CliProject) -> None:
+    project.write("draft.yaml", CALLEE.replace("scripted", "openai").replace("model: m", "model: gpt-4o-mini"))
     text = DEVELOP.replace("scripted", "openai").replace("model: m", "model: gpt-4o-mini")
-    place.write("develop.yaml", text.partition("steps:")[0])
+    project.write("develop.yaml", text.partition("steps:")[0])
 
 
 def env(llmock: Any) -> dict[str, str]:
     return {"OPENAI_BASE_URL": llmock.base_url("openai"), "OPENAI_API_KEY": KEY}
 
 
-def test_where_texts_go_is_agreed_to_once(alone: Place, llmock: Any) -> None:
+def test_where_texts_go_is_agreed_to_once(alone: CliProject, llmock: Any) -> None:
     flow(alone)
     refused = alone.call("run", "develop.yaml", "--input", "ships", **env(llmock))
     assert refused.returncode == 2
@@ -37,7 +37,7 @@ def test_where_texts_go_is_agreed_to_once(alone: Place, llmock: Any) -> None:
     assert KEY not in (alone.data / "engine.log").read_text("utf-8")
 
 
-def test_faults_on_the_way_are_survived_or_said(alone: Place, llmock: Any) -> None:
+def test_faults_on_the_way_are_survived_or_said(alone: CliProject, llmock: Any) -> None:
     flow(alone)
     llmock.fail(500, retry_after=0.05).reply("draft one").rate_limit(retry_after=0.1).reply("YES")
     done = alone.call("run", "develop.yaml", "--input", "ships", "--yes", "--json", **env(llmock))
@@ -51,7 +51,7 @@ def test_faults_on_the_way_are_survived_or_said(alone: Place, llmock: Any) -> No
     assert KEY not in shown.stdout
 
 
-def test_half_an_answer_is_not_judged(alone: Place, llmock: Any) -> None:
+def test_half_an_answer_is_not_judged(alone: CliProject, llmock: Any) -> None:
     flow(alone)
     llmock.truncate(after_chunks=3, times=None).reply("one two three four five six", times=None)
     done = alone.call("run", "develop.yaml", "--input", "ships", "--yes", **env(llmock))
@@ -60,6 +60,6 @@ def test_half_an_answer_is_not_judged(alone: Place, llmock: Any) -> None:
     assert len(llmock.requests) == 1
 
 
-def test_the_scripted_twin_needs_no_consent(alone: Place) -> None:
+def test_the_scripted_twin_needs_no_consent(alone: CliProject) -> None:
     alone.write("develop.answers.yaml", ANSWERS)
     assert alone.call("run", "develop.yaml", "--input", "ships").returncode == 0

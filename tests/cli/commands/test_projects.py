@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.main import main
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 HEAD = "$schema: workflow/v2.0\nname: {}\nversion: 1.0.0\ndescription: x\nexecution: {{provider: small, model: any}}\n"
 LOOP = HEAD.format("polish") + 'loops:\n  - {name: l, workflow: draft, max_iterations: 2, until: "done"}\n'
@@ -74,7 +74,7 @@ def test_a_faulty_price_is_no_price_and_nothing_is_said_to_be_free(
     assert (".loop-ls.yaml", "LS008", "error") in told(capfd)
 
 
-def test_a_run_goes_by_the_same_settings(alone: Place) -> None:
+def test_a_run_goes_by_the_same_settings(alone: CliProject) -> None:
     alone.write("svc/.loop-ls.yaml", SETTINGS + "rules: {WF701: error}\n")
     alone.write("svc/polish.yaml", LOOP)
     alone.write("svc/draft.yaml", DRAFT)
@@ -88,7 +88,7 @@ def test_a_run_goes_by_the_same_settings(alone: Place) -> None:
     assert done.returncode == 3, done.stderr  # the limit: the answers never meet the condition
 
 
-def test_the_folder_of_the_demo_is_clean_after_it(alone: Place) -> None:
+def test_the_folder_of_the_demo_is_clean_after_it(alone: CliProject) -> None:
     done = alone.call("demo", "--all")
     assert done.returncode == 0, done.stderr
     for words in (("loop-ls-demo",), ("loop-ls-demo/rounds",)):

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from tests.cli.conftest import ANSWERS, DEVELOP, Place
+from tests.cli.conftest import ANSWERS, DEVELOP, CliProject
 
 SAYS_NO = 'answers:\n  - when: {purpose: judge}\n    say: "NO"\n  - say: "a draft"\n'
 
 
-def test_the_result_goes_to_standard_output_and_progress_elsewhere(shared: Place) -> None:
+def test_the_result_goes_to_standard_output_and_progress_elsewhere(shared: CliProject) -> None:
     done = shared.call("run", "develop.yaml", "--input", "ships")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "the report\n"
@@ -23,14 +23,14 @@ def test_the_result_goes_to_standard_output_and_progress_elsewhere(shared: Place
     assert not any("Condition evaluation" in line for line in told), "WB_096: only with --verbose"
 
 
-def test_WB_095_verbose_prints_each_evaluation_in_the_guides_shape(shared: Place) -> None:
+def test_WB_095_verbose_prints_each_evaluation_in_the_guides_shape(shared: CliProject) -> None:
     done = shared.call("run", "--workflow", "develop_it", "--input-data", "ships", "--verbose")
     lines = [line for line in done.stderr.splitlines() if line.startswith("[INFO]")]
     said = "[INFO] Condition evaluation: 'The text is good' -> "
     assert lines == [said + "NO", said + "NO", said + "YES"]
 
 
-def test_one_loop_by_name_ends_with_its_condition(shared: Place) -> None:
+def test_one_loop_by_name_ends_with_its_condition(shared: CliProject) -> None:
     done = shared.call("run", "develop.yaml", "--loop", "develop", "--input", "x", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0
@@ -39,7 +39,7 @@ def test_one_loop_by_name_ends_with_its_condition(shared: Place) -> None:
     assert done.stderr == ""
 
 
-def test_a_limit_is_no_success(shared: Place) -> None:
+def test_a_limit_is_no_success(shared: CliProject) -> None:
     shared.write("limit.answers.yaml", SAYS_NO)
     shared.write("limit.yaml", DEVELOP.replace("develop_it", "limit_it"))
     done = shared.call("run", "limit.yaml", "--loop", "develop", "--input", "x", "--max-iterations", "2")
@@ -49,7 +49,7 @@ def test_a_limit_is_no_success(shared: Place) -> None:
     assert done.stdout == "a draft\n"
 
 
-def test_a_failure_is_one_sentence_and_what_to_do(shared: Place) -> None:
+def test_a_failure_is_one_sentence_and_what_to_do(shared: CliProject) -> None:
     shared.write("bad.answers.yaml", "answers:\n  - say: {fail: auth}\n")
     shared.write("bad.yaml", DEVELOP.replace("develop_it", "bad_it"))
     done = shared.call("run", "bad.yaml", "--input", "x")
@@ -60,7 +60,7 @@ def test_a_failure_is_one_sentence_and_what_to_do(shared: Place) -> None:
 
 
 @pytest.mark.parametrize(("word", "stdin"), [("-", "from stdin"), ("@in.txt", None), ("from argument", None)])
-def test_the_input_comes_from_where_it_is_said(shared: Place, word: str, stdin: str | None) -> None:
+def test_the_input_comes_from_where_it_is_said(shared: CliProject, word: str, stdin: str | None) -> None:
     shared.write("in.txt", "from a file")
     shared.write("echo.yaml", DEVELOP.partition("loops:")[0].replace("develop_it", "echo_it"))
     path = shared.root / "echo.yaml"
@@ -70,7 +70,7 @@ def test_the_input_comes_from_where_it_is_said(shared: Place, word: str, stdin: 
     assert wanted in done.stdout
 
 
-def test_a_mock_run_needs_neither_key_nor_answers(shared: Place) -> None:
+def test_a_mock_run_needs_neither_key_nor_answers(shared: CliProject) -> None:
     shared.write("real.yaml", DEVELOP.replace("develop_it", "real_it").replace("scripted", "openai"))
     shared.write("draft2.yaml", "")
     done = shared.call("run", "real.yaml", "--mock", "--input", "x", "--loop", "develop")
@@ -78,7 +78,7 @@ def test_a_mock_run_needs_neither_key_nor_answers(shared: Place) -> None:
     assert "mock answer of write, iteration 2" in done.stdout
 
 
-def test_a_missing_key_names_its_variable(shared: Place) -> None:
+def test_a_missing_key_names_its_variable(shared: CliProject) -> None:
     shared.write("keyed.yaml", DEVELOP.replace("develop_it", "keyed_it").replace("scripted", "openai"))
     done = shared.call("run", "keyed.yaml", "--input", "x", "--yes")
     assert done.returncode == 2
@@ -86,7 +86,7 @@ def test_a_missing_key_names_its_variable(shared: Place) -> None:
     assert "--mock" in done.stderr
 
 
-def test_a_missing_input_is_named(shared: Place) -> None:
+def test_a_missing_input_is_named(shared: CliProject) -> None:
     done = shared.call("run", "develop.yaml")
     assert done.returncode == 2
     assert "`input`" in done.stderr
@@ -94,7 +94,7 @@ def test_a_missing_input_is_named(shared: Place) -> None:
     assert (as_json["ok"], as_json["code"], as_json["names"]) == (False, "input_required", ["input"])
 
 
-def test_a_file_with_errors_is_not_run(shared: Place) -> None:
+def test_a_file_with_errors_is_not_run(shared: CliProject) -> None:
     shared.write("faulty.yaml", DEVELOP.replace("develop_it", "faulty_it").replace("max_iterations", "max_iteration"))
     done = shared.call("run", "faulty.yaml", "--input", "x")
     assert done.returncode == 2
@@ -116,7 +116,7 @@ def test_a_file_with_errors_is_not_run(shared: Place) -> None:
         (("/etc/hostname", "--root", "."), "does not lie in the workspace"),
     ],
 )
-def test_a_wrong_call_is_one_sentence(shared: Place, words: tuple[str, ...], said: str) -> None:
+def test_a_wrong_call_is_one_sentence(shared: CliProject, words: tuple[str, ...], said: str) -> None:
     (shared.root / "latin.yaml").write_bytes("$schema: workflow/v2.0\nname: café\n".encode("latin-1"))
     done = shared.call("run", *words)
     assert done.returncode == 2
@@ -124,7 +124,7 @@ def test_a_wrong_call_is_one_sentence(shared: Place, words: tuple[str, ...], sai
     assert "Traceback" not in done.stderr
 
 
-def test_detached_prints_one_object_and_returns_at_once(shared: Place) -> None:
+def test_detached_prints_one_object_and_returns_at_once(shared: CliProject) -> None:
     shared.write("slow.answers.yaml", "delay: 600\nanswers:\n  - say: x\n")
     shared.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
     done = shared.call("run", "slow.yaml", "--input", "x", "--detach", "--json")
@@ -135,7 +135,7 @@ def test_detached_prints_one_object_and_returns_at_once(shared: Place) -> None:
     shared.call("runs", "stop", found["runId"])
 
 
-def test_what_is_missing_is_said_as_words_to_type(shared: Place) -> None:
+def test_what_is_missing_is_said_as_words_to_type(shared: CliProject) -> None:
     done = shared.call("run", "draft.yaml", "--mock")
     assert (done.returncode, done.stdout) == (2, "")
     assert "  give: --param topic=TEXT --param before=TEXT\n" in done.stderr
@@ -143,7 +143,7 @@ def test_what_is_missing_is_said_as_words_to_type(shared: Place) -> None:
     assert "  give: --input TEXT\n" in done.stderr
 
 
-def test_another_model_is_asked_in_one_run_and_by_its_fork(shared: Place) -> None:
+def test_another_model_is_asked_in_one_run_and_by_its_fork(shared: CliProject) -> None:
     """Those of the called workflow, of the judge and of the step, in place of what three files say."""
     shared.write("keyless.yaml", DEVELOP.replace("develop_it", "keyless").replace("scripted", "openai"))
     shared.write("keyless.answers.yaml", ANSWERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ElementTree
 
-from tests.cli.conftest import DEVELOP, Place
+from tests.cli.conftest import DEVELOP, CliProject
 
 HEAD = '$schema: "workflow/v2.0"\nname: summary\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
 SUMMARY = f'{HEAD}steps: [{{name: write, run: "Sum up {{{{input}}}} for {{{{reader}}}}"}}]\n'
@@ -20,15 +20,15 @@ tests:
 """
 
 
-def filled(place: Place) -> None:
-    place.write("summary.yaml", SUMMARY)
-    place.write("summary.answers.yaml", ANSWERS)
-    place.write("summary.checks.yaml", CHECKS)
-    place.write("summary.cases.yaml", CASES)
-    place.write("texts/long.txt", "a long text")
+def filled(project: CliProject) -> None:
+    project.write("summary.yaml", SUMMARY)
+    project.write("summary.answers.yaml", ANSWERS)
+    project.write("summary.checks.yaml", CHECKS)
+    project.write("summary.cases.yaml", CASES)
+    project.write("texts/long.txt", "a long text")
 
 
-def test_each_case_is_run_and_a_failed_check_is_told(shared: Place) -> None:
+def test_each_case_is_run_and_a_failed_check_is_told(shared: CliProject) -> None:
     filled(shared)
     done = shared.call("test", "summary.yaml", "--junit", "report.xml")
     assert done.returncode == 1, done.stderr
@@ -53,7 +53,7 @@ def test_each_case_is_run_and_a_failed_check_is_told(shared: Place) -> None:
     assert [one.get("name") for one in suite if one.find("failure") is not None] == ["summary.cases.yaml::long"]
 
 
-def test_cases_are_chosen_by_name_and_repeated(shared: Place) -> None:
+def test_cases_are_chosen_by_name_and_repeated(shared: CliProject) -> None:
     filled(shared)
     done = shared.call("test", "summary.yaml", "-k", "SEA", "--repeat", "2", "--json")
     found = json.loads(done.stdout)
@@ -63,7 +63,7 @@ def test_cases_are_chosen_by_name_and_repeated(shared: Place) -> None:
     assert len({one["run_id"] for one in found["trials"]}) == 2
 
 
-def test_what_cannot_be_tested_is_refused(shared: Place) -> None:
+def test_what_cannot_be_tested_is_refused(shared: CliProject) -> None:
     filled(shared)
     none = shared.call("test", "develop.yaml")
     assert (none.returncode, none.stdout) == (2, "")
@@ -80,7 +80,7 @@ def test_what_cannot_be_tested_is_refused(shared: Place) -> None:
     assert "did you mean `write`?" in astray.stderr
 
 
-def test_a_run_is_judged_by_the_checks_beside_its_file(shared: Place) -> None:
+def test_a_run_is_judged_by_the_checks_beside_its_file(shared: CliProject) -> None:
     filled(shared)
     words = ("run", "summary.yaml", "--input", "x", "--param", "reader=all")
     assert shared.call(*words).returncode == 0
@@ -92,7 +92,7 @@ def test_a_run_is_judged_by_the_checks_beside_its_file(shared: Place) -> None:
     assert "there is no only_loop.checks.yaml" in unchecked.stderr
 
 
-def test_a_verifier_has_to_say_pass_in_a_run_that_is_judged(shared: Place) -> None:
+def test_a_verifier_has_to_say_pass_in_a_run_that_is_judged(shared: CliProject) -> None:
     """`verifiers` of the checks file: a step that gives a verdict, and no check of its own."""
     steps = (
         "steps:\n  - {name: review, run: 'PASS or FAIL: {{input}}'}\n  - {name: out, needs: [review], run: 'Say it'}\n"

@@ -20,7 +20,7 @@ from loop_ls.client import EngineUnavailable, connect, find
 from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.process.instance_lock import DataFolder
 from loop_ls.engine.sandbox.sandbox import sandbox_in_words
-from tests.cli.conftest import SCRIPT, Place
+from tests.cli.conftest import SCRIPT, CliProject
 
 LONG = 60
 WORKFLOW = """$schema: "workflow/v2.0"
@@ -43,7 +43,7 @@ def wait_gone(pid: int, within: float = LONG) -> None:
         time.sleep(0.02)
 
 
-def test_start_status_stop(alone: Place) -> None:
+def test_start_status_stop(alone: CliProject) -> None:
     assert "No engine runs" in alone.call("engine", "status").stdout
     started = alone.call("engine", "start")
     assert started.returncode == 0, started.stderr
@@ -67,14 +67,14 @@ def test_the_folder_around_the_data_of_all_projects_is_its_owners_alone(tmp_path
     assert (around / "project-1").stat().st_mode & 0o777 == 0o700
 
 
-def test_the_folder_and_its_files_are_their_owners_alone(alone: Place) -> None:
+def test_the_folder_and_its_files_are_their_owners_alone(alone: CliProject) -> None:
     alone.call("engine", "start")
     assert alone.data.stat().st_mode & 0o777 == 0o700
     for name in ("engine.json", "engine.lock", "engine.log", "journal.db"):
         assert (alone.data / name).stat().st_mode & 0o077 == 0, name
 
 
-def test_a_second_engine_leaves_at_once(alone: Place) -> None:
+def test_a_second_engine_leaves_at_once(alone: CliProject) -> None:
     alone.call("engine", "start")
     second = alone.call("engine", "start", "--foreground", "--data-dir", str(alone.data))
     assert second.returncode == 75
@@ -83,7 +83,7 @@ def test_a_second_engine_leaves_at_once(alone: Place) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly(alone: Place, number: signal.Signals) -> None:
+def test_a_signal_ends_it_cleanly(alone: CliProject, number: signal.Signals) -> None:
     engine = alone.popen("engine", "start", "--foreground", "--data-dir", str(alone.data))
     deadline = time.monotonic() + LONG
     while read_handover(alone.data) is None:
@@ -95,7 +95,7 @@ def test_a_signal_ends_it_cleanly(alone: Place, number: signal.Signals) -> None:
     assert read_handover(alone.data) is None
 
 
-def test_what_a_killed_engine_left_behind_is_no_hindrance(alone: Place) -> None:
+def test_what_a_killed_engine_left_behind_is_no_hindrance(alone: CliProject) -> None:
     alone.call("engine", "start")
     first = alone.engine_pid()
     assert first is not None
@@ -107,7 +107,7 @@ def test_what_a_killed_engine_left_behind_is_no_hindrance(alone: Place) -> None:
     assert alone.engine_pid() != first
 
 
-async def test_two_windows_start_one_engine(alone: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_windows_start_one_engine(alone: CliProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOP_LS_DATA_DIR", str(alone.data))
     clients = await asyncio.gather(*(connect(alone.root) for _ in range(3)))
     assert len({client.handover.pid for client in clients}) == 1
@@ -116,13 +116,13 @@ async def test_two_windows_start_one_engine(alone: Place, monkeypatch: pytest.Mo
         await client.aclose()
 
 
-async def test_find_never_starts_one(alone: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_find_never_starts_one(alone: CliProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOP_LS_DATA_DIR", str(alone.data))
     assert await find(alone.root) is None
     assert not alone.data.exists()
 
 
-async def test_an_engine_of_another_protocol_is_named(alone: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_engine_of_another_protocol_is_named(alone: CliProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOOP_LS_DATA_DIR", str(alone.data))
     alone.call("engine", "start")
     monkeypatch.setattr("loop_ls.client.launch.PROTOCOL", 99)
@@ -131,7 +131,7 @@ async def test_an_engine_of_another_protocol_is_named(alone: Place, monkeypatch:
     assert "loop-ls engine stop" in caught.value.hint
 
 
-async def test_a_stranger_on_the_port_gets_no_token(alone: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stranger_on_the_port_gets_no_token(alone: CliProject, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine was killed, and another program listens on its port by now."""
     monkeypatch.setenv("LOOP_LS_DATA_DIR", str(alone.data))
     heard = b""
@@ -154,7 +154,7 @@ async def test_a_stranger_on_the_port_gets_no_token(alone: Place, monkeypatch: p
     assert b"very-secret" not in heard
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(alone: Place, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_sentence(alone: CliProject, tmp_path: Path) -> None:
     file = tmp_path / "a-file"
     file.write_text("", "utf-8")
     done = alone.call("engine", "start", "--data-dir", str(file / "below"))
@@ -166,7 +166,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(alone: Place, tmp_path:
     assert (as_json["ok"], as_json["code"]) == (False, "engine_not_ready")
 
 
-def test_a_taken_port_is_one_sentence(alone: Place) -> None:
+def test_a_taken_port_is_one_sentence(alone: CliProject) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -177,7 +177,7 @@ def test_a_taken_port_is_one_sentence(alone: Place) -> None:
     assert "--port" in done.stderr
 
 
-def test_a_damaged_journal_is_one_sentence(alone: Place) -> None:
+def test_a_damaged_journal_is_one_sentence(alone: CliProject) -> None:
     alone.data.mkdir()
     (alone.data / "journal.db").write_bytes(b"no database at all" * 1000)
     done = alone.call("engine", "start")
@@ -186,7 +186,7 @@ def test_a_damaged_journal_is_one_sentence(alone: Place) -> None:
     assert "journal" in done.stderr
 
 
-def test_a_journal_that_lost_its_log_is_told_and_accepted_by_a_person(alone: Place) -> None:
+def test_a_journal_that_lost_its_log_is_told_and_accepted_by_a_person(alone: CliProject) -> None:
     alone.call("engine", "start")
     pid = alone.engine_pid()
     assert pid is not None
@@ -207,7 +207,7 @@ def test_a_journal_that_lost_its_log_is_told_and_accepted_by_a_person(alone: Pla
     assert alone.call("engine", "start").returncode == 0
 
 
-def test_an_idle_engine_leaves(alone: Place) -> None:
+def test_an_idle_engine_leaves(alone: CliProject) -> None:
     started = alone.call("engine", "start", "--idle-exit", "3")
     assert started.returncode == 0, started.stderr
     pid = int(started.stdout.partition("process ")[2].partition(",")[0])
@@ -215,7 +215,7 @@ def test_an_idle_engine_leaves(alone: Place) -> None:
     assert read_handover(alone.data) is None
 
 
-def test_a_module_of_the_workspace_cannot_pose_as_ours(alone: Place) -> None:
+def test_a_module_of_the_workspace_cannot_pose_as_ours(alone: CliProject) -> None:
     """Opening a folder runs nothing of it: not even a package called like ours."""
     (alone.root / "loop_ls").mkdir()
     (alone.root / "loop_ls" / "__init__.py").write_text("raise SystemExit('posing')", "utf-8")

@@ -8,17 +8,17 @@ from pathlib import Path
 import httpx
 
 from loop_ls.client.engine_location import read_handover
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 
-def status_of(place: Place, token: str, method: str = "GET", path: str = "/loops") -> int:
-    found = read_handover(place.data)
+def status_of(project: CliProject, token: str, method: str = "GET", path: str = "/loops") -> int:
+    found = read_handover(project.data)
     assert found is not None
     headers = {"Authorization": f"Bearer {token}"}
     return httpx.request(method, f"{found.url}/api/v1{path}", headers=headers, trust_env=False).status_code
 
 
-def test_a_token_is_made_without_an_engine_and_shown_once(alone: Place) -> None:
+def test_a_token_is_made_without_an_engine_and_shown_once(alone: CliProject) -> None:
     made = alone.call("engine", "token", "create", "--user", "ada", "--role", "viewer")
     assert made.returncode == 0
     token = made.stdout.strip()
@@ -31,7 +31,7 @@ def test_a_token_is_made_without_an_engine_and_shown_once(alone: Place) -> None:
     assert alone.engine_pid() is None
 
 
-def test_a_running_engine_knows_it_at_once_and_forgets_it_at_once(alone: Place) -> None:
+def test_a_running_engine_knows_it_at_once_and_forgets_it_at_once(alone: CliProject) -> None:
     assert alone.call("engine", "start").returncode == 0
     made = json.loads(alone.call("engine", "token", "create", "--user", "ada", "--role", "viewer", "--json").stdout)
     assert (made["ok"], made["user"], made["role"]) == (True, "ada", "viewer")
@@ -42,11 +42,11 @@ def test_a_running_engine_knows_it_at_once_and_forgets_it_at_once(alone: Place) 
     assert status_of(alone, made["token"]) == 401
 
 
-def token_of(place: Place, user: str, role: str) -> str:
-    return place.call("engine", "token", "create", "--user", user, "--role", role).stdout.strip()
+def token_of(project: CliProject, user: str, role: str) -> str:
+    return project.call("engine", "token", "create", "--user", user, "--role", role).stdout.strip()
 
 
-def test_the_command_line_speaks_for_whoever_has_a_token(alone: Place) -> None:
+def test_the_command_line_speaks_for_whoever_has_a_token(alone: CliProject) -> None:
     assert alone.call("engine", "start").returncode == 0
     viewer = {"LOOP_LS_TOKEN": token_of(alone, "vera", "viewer")}
     editor, other = ({"LOOP_LS_TOKEN": token_of(alone, name, "editor")} for name in ("ada", "bob"))
@@ -64,7 +64,7 @@ def test_the_command_line_speaks_for_whoever_has_a_token(alone: Place) -> None:
     assert "token" in wrong.stderr
 
 
-def test_an_engine_of_somebody_else_is_named_by_its_port(alone: Place, tmp_path: Path) -> None:
+def test_an_engine_of_somebody_else_is_named_by_its_port(alone: CliProject, tmp_path: Path) -> None:
     assert alone.call("engine", "start").returncode == 0
     token, found = token_of(alone, "vera", "viewer"), read_handover(alone.data)
     assert found is not None
@@ -81,7 +81,7 @@ def test_an_engine_of_somebody_else_is_named_by_its_port(alone: Place, tmp_path:
     assert "No engine answers on port 1" in nobody.stderr
 
 
-def test_what_cannot_be_made_says_what_would_be_right(alone: Place) -> None:
+def test_what_cannot_be_made_says_what_would_be_right(alone: CliProject) -> None:
     wrong = alone.call("engine", "token", "create", "--user", "owner")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "`owner` is no name of a user" in wrong.stderr

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from loop_ls.client.engine_location import read_handover
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 LONG = 60.0
 TWO = """\
@@ -57,7 +57,7 @@ async def until(done: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-async def provider(alone: Place) -> AsyncIterator[SlowProvider]:
+async def provider(alone: CliProject) -> AsyncIterator[SlowProvider]:
     made = SlowProvider()
     async with await asyncio.start_server(made.serve, "127.0.0.1", 0) as listening:
         port = listening.sockets[0].getsockname()[1]
@@ -68,28 +68,28 @@ async def provider(alone: Place) -> AsyncIterator[SlowProvider]:
         made.answers.set()
 
 
-async def call(place: Place, *words: str) -> str:
-    done = await asyncio.to_thread(place.call, *words)
+async def call(project: CliProject, *words: str) -> str:
+    done = await asyncio.to_thread(project.call, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-async def in_flight(place: Place, provider: SlowProvider) -> tuple[str, int]:
+async def in_flight(project: CliProject, provider: SlowProvider) -> tuple[str, int]:
     """The run, and the process of its engine."""
-    run_id = str(json.loads(await call(place, "run", "two.yaml", "--yes", "--detach", "--json"))["runId"])
+    run_id = str(json.loads(await call(project, "run", "two.yaml", "--yes", "--detach", "--json"))["runId"])
     await until(lambda: len(provider.asked) == 1)
-    pid = place.engine_pid()
+    pid = project.engine_pid()
     assert pid is not None
     return run_id, pid
 
 
-async def to_the_end(place: Place, run_id: str) -> list[dict[str, Any]]:
-    await call(place, "engine", "start")
-    lines = await call(place, "runs", "events", run_id, "--follow", "--json")
+async def to_the_end(project: CliProject, run_id: str) -> list[dict[str, Any]]:
+    await call(project, "engine", "start")
+    lines = await call(project, "runs", "events", run_id, "--follow", "--json")
     return [json.loads(line) for line in lines.splitlines()]
 
 
-async def test_a_call_in_flight_is_heard_before_the_engine_leaves(alone: Place, provider: SlowProvider) -> None:
+async def test_a_call_in_flight_is_heard_before_the_engine_leaves(alone: CliProject, provider: SlowProvider) -> None:
     run_id, pid = await in_flight(alone, provider)
     os.kill(pid, signal.SIGTERM)
     await until(lambda: read_handover(alone.data) is None)
@@ -103,7 +103,7 @@ async def test_a_call_in_flight_is_heard_before_the_engine_leaves(alone: Place, 
     assert [fact["tokens"] for fact in facts if fact["kind"] == "call"] == [{"input": 3, "output": 2}] * 2
 
 
-async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(alone: Place, provider: SlowProvider) -> None:
+async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(alone: CliProject, provider: SlowProvider) -> None:
     run_id, pid = await in_flight(alone, provider)
     await call(alone, "runs", "note", run_id, "mind the tide")
     os.kill(pid, signal.SIGKILL)
@@ -117,18 +117,18 @@ async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(alone: Pla
     assert [one["place"] for one in asked if "mind the tide" in str(one)] == ["first"]
 
 
-async def second_signal(place: Place, pid: int) -> None:
+async def second_signal(project: CliProject, pid: int) -> None:
     os.kill(pid, signal.SIGTERM)
-    await until(lambda: read_handover(place.data) is None)
+    await until(lambda: read_handover(project.data) is None)
     os.kill(pid, signal.SIGTERM)
 
 
-async def stop_now(place: Place, pid: int) -> None:
-    await call(place, "engine", "stop", "--now")
+async def stop_now(project: CliProject, pid: int) -> None:
+    await call(project, "engine", "stop", "--now")
 
 
 @pytest.mark.parametrize("cut", [second_signal, stop_now])
-async def test_a_second_word_cuts_it_and_says_so(alone: Place, provider: SlowProvider, cut: Any) -> None:
+async def test_a_second_word_cuts_it_and_says_so(alone: CliProject, provider: SlowProvider, cut: Any) -> None:
     """The provider may have charged the call that was cut: it is made again, which the record does not hide."""
     run_id, pid = await in_flight(alone, provider)
     await cut(alone, pid)

@@ -11,35 +11,35 @@ import time
 
 import pytest
 
-from tests.cli.conftest import DEVELOP, SCRIPT, Place
+from tests.cli.conftest import DEVELOP, SCRIPT, CliProject
 
 LONG = 60
 PROMPT = "loop-ls> "
 
 
-def typed(place: Place, *lines: str) -> str:
+def typed(project: CliProject, *lines: str) -> str:
     """What the prompt said to these lines, and that it left well."""
-    done = place.call("repl", stdin="".join(f"{line}\n" for line in lines))
+    done = project.call("repl", stdin="".join(f"{line}\n" for line in lines))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
 
 
 @pytest.fixture(scope="module")
-def finished(shared: Place) -> str:
+def finished(shared: CliProject) -> str:
     done = shared.call("run", "develop.yaml", "--input", "ships", "--json")
     return str(json.loads(done.stdout)["runId"])
 
 
 @pytest.fixture
-def going(shared: Place) -> str:
+def going(shared: CliProject) -> str:
     shared.write("slow.answers.yaml", "delay: 60\nanswers:\n  - say: x\n")
     shared.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
     done = shared.call("run", "slow.yaml", "--input", "x", "--detach", "--json")
     return str(json.loads(done.stdout)["runId"])
 
 
-def test_the_table_has_a_heading_marks_short_ids_and_iterations(shared: Place, finished: str) -> None:
+def test_the_table_has_a_heading_marks_short_ids_and_iterations(shared: CliProject, finished: str) -> None:
     heading, columns, *rows = typed(shared, "/loops").splitlines()
     assert heading.startswith("Loops: ")
     assert columns.split() == ["ID", "DEFINITION", "ITERATION", "STAGE", "GOAL", "AGE"]
@@ -48,13 +48,13 @@ def test_the_table_has_a_heading_marks_short_ids_and_iterations(shared: Place, f
     assert "3/5" in row
 
 
-def test_a_status_filters_and_another_word_is_told(shared: Place, finished: str) -> None:
+def test_a_status_filters_and_another_word_is_told(shared: CliProject, finished: str) -> None:
     assert finished[:8] in typed(shared, "/loops completed")
     assert finished[:8] not in typed(shared, "/loops failed")
     assert "did you mean `/loops completed`" in typed(shared, "/loops complete")
 
 
-def test_definitions_are_listed_with_roles_and_end(shared: Place) -> None:
+def test_definitions_are_listed_with_roles_and_end(shared: CliProject) -> None:
     said = typed(shared, "/loops definitions")
     assert said == typed(shared, "/loops defs")
     assert said.splitlines()[0].split() == ["NAME", "DESCRIPTION", "ROLES", "ENDS"]
@@ -62,7 +62,7 @@ def test_definitions_are_listed_with_roles_and_end(shared: Place) -> None:
     assert " → " in said, "role loops show their stages"
 
 
-def test_an_id_as_the_table_shows_it_is_an_id(shared: Place, finished: str) -> None:
+def test_an_id_as_the_table_shows_it_is_an_id(shared: CliProject, finished: str) -> None:
     said = typed(shared, f"/loops status {finished[:8]}...")
     assert "✓ condition met" in said
     assert "iteration  3/5" in said
@@ -73,7 +73,7 @@ def test_an_id_as_the_table_shows_it_is_an_id(shared: Place, finished: str) -> N
     assert "draft three" in history
 
 
-def test_a_single_stop_and_every_all_ask_first_and_no_is_the_default(shared: Place, going: str) -> None:
+def test_a_single_stop_and_every_all_ask_first_and_no_is_the_default(shared: CliProject, going: str) -> None:
     for answer in ("", "n", "what"):
         said = typed(shared, f"/loops stop {going[:8]}", answer, f"/loops status {going}")
         assert f"Stop {going[:8]}? [y/N]" in said
@@ -85,7 +85,7 @@ def test_a_single_stop_and_every_all_ask_first_and_no_is_the_default(shared: Pla
     assert "There is nothing to pause." not in typed(shared, "/loops pause all", "n")
 
 
-def test_a_start_takes_the_rest_of_the_line_as_its_goal(shared: Place) -> None:
+def test_a_start_takes_the_rest_of_the_line_as_its_goal(shared: CliProject) -> None:
     said = typed(shared, '/loops start develop_it --mock "ships  and   boats"', "/loops")
     started = said.split("Started ")[1][:8]
     wait_for_end(shared, started)
@@ -94,8 +94,8 @@ def test_a_start_takes_the_rest_of_the_line_as_its_goal(shared: Place) -> None:
     assert show["detach"] is True
 
 
-def wait_for_end(place: Place, run_id: str) -> None:
-    place.call("runs", "events", run_id, "--follow")
+def wait_for_end(project: CliProject, run_id: str) -> None:
+    project.call("runs", "events", run_id, "--follow")
 
 
 @pytest.mark.parametrize(
@@ -117,14 +117,14 @@ def wait_for_end(place: Place, run_id: str) -> None:
         ("\x1b[31m", "A line begins with /loops"),
     ],
 )
-def test_lines_that_cannot_be_followed_say_how_and_the_prompt_goes_on(shared: Place, line: str, said: str) -> None:
+def test_lines_that_cannot_be_followed_say_how_and_the_prompt_goes_on(shared: CliProject, line: str, said: str) -> None:
     out = typed(shared, line, "/loops definitions")
     assert said in out
     assert "NAME" in out, "the next line is followed"
     assert "Traceback" not in out and "\x1b" not in out
 
 
-def test_quit_and_the_end_of_the_input_leave(shared: Place) -> None:
+def test_quit_and_the_end_of_the_input_leave(shared: CliProject) -> None:
     assert typed(shared, "/quit", "/loops") == ""
     assert typed(shared, "/exit", "/loops") == ""
     assert typed(shared) == ""
@@ -136,16 +136,16 @@ def test_quit_and_the_end_of_the_input_leave(shared: Place) -> None:
 class Person:
     """Types into a pseudo-terminal and waits for words."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, project: CliProject) -> None:
         import fcntl
         import pty
         import termios
 
         self.master, slave = pty.openpty()
-        env = place.env(TERM="xterm", COLUMNS="120")
+        env = project.env(TERM="xterm", COLUMNS="120")
         self.child = subprocess.Popen(
             [SCRIPT, "repl"],
-            cwd=place.root,
+            cwd=project.root,
             env=env,
             stdin=slave,
             stdout=slave,
@@ -190,7 +190,7 @@ class Person:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a thing of POSIX")
-def test_a_person_completes_words_is_asked_interrupts_and_finds_the_history(shared: Place, finished: str) -> None:
+def test_a_person_completes_words_is_asked_interrupts_and_finds_the_history(shared: CliProject, finished: str) -> None:
     person = Person(shared)
     person.sees("loop-ls> ")
     person.types("/lo\tmetr\t" + finished[:4] + "\t\r")

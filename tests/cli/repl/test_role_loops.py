@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 PAIR = {
     "name": "pair",
@@ -21,42 +21,42 @@ PAIR = {
 
 
 @pytest.fixture(scope="module")
-def place(shared: Place) -> Place:
+def project(shared: CliProject) -> CliProject:
     shared.write("loops/pair.json", json.dumps(PAIR))
     return shared
 
 
-def test_a_loop_runs_by_its_name_until_it_is_approved(place: Place) -> None:
-    done = place.call("run", "pair", "--goal", "Say hello.", "--param", "tone=calm", "--mock")
+def test_a_loop_runs_by_its_name_until_it_is_approved(project: CliProject) -> None:
+    done = project.call("run", "pair", "--goal", "Say hello.", "--param", "tone=calm", "--mock")
     assert done.returncode == 0, done.stderr
     assert "APPROVED" in done.stdout
     assert "✓ approved in iteration 2" in done.stderr
 
 
-def test_a_limit_is_no_approval(place: Place) -> None:
+def test_a_limit_is_no_approval(project: CliProject) -> None:
     words = ["--goal", "x", "--param", "tone=calm", "--mock", "--max-iterations", "1"]
-    done = place.call("run", "loops/pair.json", *words)
+    done = project.call("run", "loops/pair.json", *words)
     assert done.returncode == 3
     assert "limit reached" in done.stderr
 
 
-def test_a_built_in_loop_runs_by_its_name(place: Place) -> None:
-    done = place.call("run", "goal-driven", "--goal", "Say hello.", "--mock")
+def test_a_built_in_loop_runs_by_its_name(project: CliProject) -> None:
+    done = project.call("run", "goal-driven", "--goal", "Say hello.", "--mock")
     assert done.returncode == 0, done.stderr
     assert "goal met in iteration 2" in done.stderr
 
 
-def test_what_is_missing_is_said_with_its_option(place: Place) -> None:
-    done = place.call("run", "pair", "--mock")
+def test_what_is_missing_is_said_with_its_option(project: CliProject) -> None:
+    done = project.call("run", "pair", "--mock")
     assert done.returncode == 2
     assert "`goal`, `tone`" in done.stderr
     assert "--goal TEXT" in done.stderr
 
 
-def test_definitions_and_their_cost(place: Place) -> None:
-    found = json.loads(place.call("definitions", "--json").stdout)["definitions"]
+def test_definitions_and_their_cost(project: CliProject) -> None:
+    found = json.loads(project.call("definitions", "--json").stdout)["definitions"]
     by_name = {one["name"]: one for one in found if one["format"] == "role_loop"}
     assert list(by_name) == ["pair", "harness", "research", "goal-driven", "diverge-converge", "reflection"]
     assert by_name["harness"]["stages"] == ["plan", "implement", "evaluate"]
-    cost = json.loads(place.call("estimate", "loops/pair.json", "--json").stdout)
+    cost = json.loads(project.call("estimate", "loops/pair.json", "--json").stdout)
     assert cost["calls"] == {"min": 2, "max": 2 * (30 + 15)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 from tests.engine.runners.support.agents import FakeAgent, gone
 from tests.server.support.raw import RawClient
 
@@ -25,7 +25,7 @@ maxIterations: 4
 
 
 @pytest.fixture
-def agent(alone: Place) -> FakeAgent:
+def agent(alone: CliProject) -> FakeAgent:
     made = FakeAgent(alone.root / "agent")
     alone.write(FILE, FIXER)
     settings = {"providers": made.settings, "engine": {"teardownGraceMs": 300}}
@@ -41,7 +41,7 @@ def until(wanted: Callable[[], Any], seconds: float = 60) -> Any:
     return found
 
 
-def test_an_assistant_is_run_and_watched_by_its_file(alone: Place, agent: FakeAgent) -> None:
+def test_an_assistant_is_run_and_watched_by_its_file(alone: CliProject, agent: FakeAgent) -> None:
     agent.say({"text": "two red"}, {"text": "all green"})
     done = alone.call("run", FILE, "--input", "make it green", "--json")
     refused = json.loads(done.stdout)
@@ -57,13 +57,13 @@ def test_an_assistant_is_run_and_watched_by_its_file(alone: Place, agent: FakeAg
     assert "all green" in shown.stdout
 
 
-def test_what_is_missing_is_told_as_an_option_that_there_is(alone: Place, agent: FakeAgent) -> None:
+def test_what_is_missing_is_told_as_an_option_that_there_is(alone: CliProject, agent: FakeAgent) -> None:
     done = alone.call("run", FILE)
     assert done.returncode == 2
     assert "  give: --input TEXT\n" in done.stderr
 
 
-def test_a_limit_ends_with_3_and_a_failure_with_4(alone: Place, agent: FakeAgent) -> None:
+def test_a_limit_ends_with_3_and_a_failure_with_4(alone: CliProject, agent: FakeAgent) -> None:
     agent.say({"text": "red"})
     limited = alone.call("run", FILE, "--input", "x", "--yes", "--max-iterations", "1")
     assert limited.returncode == 3
@@ -73,14 +73,14 @@ def test_a_limit_ends_with_3_and_a_failure_with_4(alone: Place, agent: FakeAgent
     assert "no credit" in failed.stdout + failed.stderr
 
 
-def test_a_mock_run_starts_no_agent(alone: Place, agent: FakeAgent) -> None:
+def test_a_mock_run_starts_no_agent(alone: CliProject, agent: FakeAgent) -> None:
     alone.write("fixer.assistant.answers.yaml", 'answers:\n  - say: ["red", "all green"]\n')
     done = alone.call("run", FILE, "--input", "x", "--mock", "--json")
     state = json.loads(done.stdout)
     assert (state["status"], agent.calls) == ("completed", [])
 
 
-def test_AB_139_a_signal_ends_the_engine_and_every_process_of_its_loops(alone: Place, agent: FakeAgent) -> None:
+def test_AB_139_a_signal_ends_the_engine_and_every_process_of_its_loops(alone: CliProject, agent: FakeAgent) -> None:
     agent.say({"text": "x", "child": True, "hang": True})
     engine = alone.popen("engine", "start", "--foreground")
     until(alone.engine_pid)
@@ -91,7 +91,9 @@ def test_AB_139_a_signal_ends_the_engine_and_every_process_of_its_loops(alone: P
     until(lambda: gone(call["pid"]) and gone(call["child"]), 5)
 
 
-def test_UP_32_a_server_that_leaves_takes_its_loops_along_after_the_grace_time(alone: Place, agent: FakeAgent) -> None:
+def test_UP_32_a_server_that_leaves_takes_its_loops_along_after_the_grace_time(
+    alone: CliProject, agent: FakeAgent
+) -> None:
     agent.say({"text": "x", "child": True, "hang": True})
     uri = (alone.root / FILE).as_uri()
     with RawClient(env=alone.env()) as client:
@@ -119,7 +121,7 @@ def test_UP_32_a_server_that_leaves_takes_its_loops_along_after_the_grace_time(a
     assert json.loads(forked.stdout)["ok"], forked.stdout
 
 
-def _ended(place: Place, run_id: str) -> Any:
-    done = place.call("runs", "status", run_id, "--json")
+def _ended(project: CliProject, run_id: str) -> Any:
+    done = project.call("runs", "status", run_id, "--json")
     state = json.loads(done.stdout).get("state") or {}
     return state if state.get("endedAt") else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 
 ASSISTANT = """\
 name: Writer
@@ -18,20 +18,20 @@ maxIterations: 5
 ANSWERS = 'answers:\n  - say: ["draft one", "draft two"]\n'
 
 
-def state(place: Place, run_id: str) -> dict[str, object]:
-    return dict(json.loads(place.call("runs", "status", run_id, "--json").stdout)["state"])
+def state(project: CliProject, run_id: str) -> dict[str, object]:
+    return dict(json.loads(project.call("runs", "status", run_id, "--json").stdout)["state"])
 
 
-def waiting(place: Place, run_id: str, iteration: int) -> dict[str, object]:
+def waiting(project: CliProject, run_id: str, iteration: int) -> dict[str, object]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = state(place, run_id)
+        found = state(project, run_id)
         if found["status"] == "waiting_approval" and found["iteration"] == iteration:
             return found
-    raise AssertionError(state(place, run_id))
+    raise AssertionError(state(project, run_id))
 
 
-def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: Place) -> None:
+def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: CliProject) -> None:
     alone.write("writer.assistant.yaml", ASSISTANT)
     alone.write(".loop-ls.yaml", "assistants: {revise: true}\n")
     alone.write("writer.answers.yaml", ANSWERS)

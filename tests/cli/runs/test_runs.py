@@ -6,18 +6,18 @@ import json
 
 import pytest
 
-from tests.cli.conftest import DEVELOP, Place
+from tests.cli.conftest import DEVELOP, CliProject
 
 
 @pytest.fixture(scope="module")
-def finished(shared: Place) -> str:
+def finished(shared: CliProject) -> str:
     """The id of a run that met its condition."""
     done = shared.call("run", "develop.yaml", "--input", "ships", "--json")
     return str(json.loads(done.stdout)["runId"])
 
 
 @pytest.fixture
-def going(shared: Place) -> str:
+def going(shared: CliProject) -> str:
     """The id of a run that waits for its model."""
     shared.write("slow.answers.yaml", "delay: 60\nanswers:\n  - say: x\n")
     shared.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
@@ -25,7 +25,7 @@ def going(shared: Place) -> str:
     return str(json.loads(done.stdout)["runId"])
 
 
-def test_the_table_is_for_people(shared: Place, finished: str) -> None:
+def test_the_table_is_for_people(shared: CliProject, finished: str) -> None:
     done = shared.call("runs")
     head, first = done.stdout.splitlines()[:2]
     assert head.split() == ["ID", "NAME", "STATUS", "ITERATION", "COST", "TIME", "STARTED"]
@@ -33,14 +33,14 @@ def test_the_table_is_for_people(shared: Place, finished: str) -> None:
     assert "3/5" in first
 
 
-def test_a_list_tells_how_to_get_the_rest(shared: Place, finished: str) -> None:
+def test_a_list_tells_how_to_get_the_rest(shared: CliProject, finished: str) -> None:
     shared.call("run", "develop.yaml", "--input", "again", "--mock")
     done = shared.call("runs", "--limit", "1")
     assert len(done.stdout.splitlines()) == 2
     assert "loop-ls runs --limit 5" in done.stderr
 
 
-def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared: Place, finished: str) -> None:
+def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared: CliProject, finished: str) -> None:
     shown = shared.call("runs", "show", finished[:6]).stdout
     assert shown.index("develop iteration 1/5  NO") < shown.index("develop iteration 2/5  NO")
     assert shown.index("develop iteration 3/5  YES") < shown.index("the report")
@@ -52,7 +52,7 @@ def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared
     assert [row["verdict"] for row in as_json["history"]] == ["no", "no", "yes"]
 
 
-def test_prompts_are_what_the_models_were_asked(shared: Place, finished: str) -> None:
+def test_prompts_are_what_the_models_were_asked(shared: CliProject, finished: str) -> None:
     said = shared.call("runs", "prompts", finished[:6], "develop/2").stdout
     assert "develop/2/write  scripted/m\n    Write about ships. Before: draft one\n" in said
     assert "develop/2:judge" in said and "develop/1" not in said
@@ -61,7 +61,7 @@ def test_prompts_are_what_the_models_were_asked(shared: Place, finished: str) ->
     assert every[-1]["prompt"] == "Report on draft three"
 
 
-def test_events_are_numbered_without_gap(shared: Place, finished: str) -> None:
+def test_events_are_numbered_without_gap(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "events", finished, "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
@@ -70,7 +70,7 @@ def test_events_are_numbered_without_gap(shared: Place, finished: str) -> None:
     assert len(people) == len(events)
 
 
-def test_pause_resume_stop(shared: Place, going: str) -> None:
+def test_pause_resume_stop(shared: CliProject, going: str) -> None:
     short = going[:7]
     assert shared.call("runs", "pause", short).stdout.split() == [going[:6], "paused"]
     assert "paused" in shared.call("runs", "--status", "paused").stdout
@@ -83,7 +83,7 @@ def test_pause_resume_stop(shared: Place, going: str) -> None:
     assert "cancelled (user)" in status
 
 
-def test_UP_64_every_stop_has_an_honest_answer(shared: Place, finished: str, going: str) -> None:
+def test_UP_64_every_stop_has_an_honest_answer(shared: CliProject, finished: str, going: str) -> None:
     assert going[:6] in shared.call("runs", "stop", "all").stdout
     again = shared.call("runs", "stop", going)
     assert (again.returncode, again.stdout.split()[0]) == (0, going[:6])
@@ -97,7 +97,7 @@ def test_UP_64_every_stop_has_an_honest_answer(shared: Place, finished: str, goi
 
 
 @pytest.mark.parametrize("verb", ["show", "status", "events", "pause", "resume", "delete"])
-def test_an_unknown_run_is_one_sentence(shared: Place, verb: str) -> None:
+def test_an_unknown_run_is_one_sentence(shared: CliProject, verb: str) -> None:
     done = shared.call("runs", verb, "zzzzzz")
     assert done.returncode == 2
     assert "zzzzzz" in done.stderr
@@ -107,13 +107,13 @@ def test_an_unknown_run_is_one_sentence(shared: Place, verb: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["", "..", "a/b", "../../health"])
-def test_a_word_that_is_a_path_of_the_engine_is_an_unknown_run(shared: Place, word: str) -> None:
+def test_a_word_that_is_a_path_of_the_engine_is_an_unknown_run(shared: CliProject, word: str) -> None:
     done = shared.call("runs", "status", word)
     assert done.returncode == 2
     assert f"There is no run `{word}`." in done.stderr
 
 
-def test_without_runs_the_next_step_is_said(alone: Place) -> None:
+def test_without_runs_the_next_step_is_said(alone: CliProject) -> None:
     done = alone.call("runs")
     assert (done.returncode, done.stdout) == (0, "No runs yet. Start one: loop-ls run FILE\n")
     assert json.loads(alone.call("runs", "--json").stdout) == {"ok": True, "runs": []}
@@ -122,7 +122,7 @@ def test_without_runs_the_next_step_is_said(alone: Place) -> None:
         assert (refused.returncode, "No runs yet" in refused.stderr) == (2, True), refused
 
 
-def test_the_newest_run_is_meant_where_none_is_named(shared: Place) -> None:
+def test_the_newest_run_is_meant_where_none_is_named(shared: CliProject) -> None:
     ids = [
         json.loads(shared.call("run", *words, "--input", "x", "--detach", "--json").stdout)["runId"]
         for words in (("develop.yaml",), ("only_loop.yaml",))
@@ -135,7 +135,7 @@ def test_the_newest_run_is_meant_where_none_is_named(shared: Place) -> None:
     assert shared.call("runs", "events").stdout == shared.call("runs", "events", ids[1]).stdout
 
 
-def test_a_pipe_that_closes_early_is_no_fault(shared: Place, finished: str) -> None:
+def test_a_pipe_that_closes_early_is_no_fault(shared: CliProject, finished: str) -> None:
     reading = shared.popen("runs", "events", finished, "--json")
     assert reading.stdout and reading.stderr
     reading.stdout.close()
@@ -144,7 +144,7 @@ def test_a_pipe_that_closes_early_is_no_fault(shared: Place, finished: str) -> N
     assert "Traceback" not in said and "BrokenPipe" not in said
 
 
-def test_a_terminal_without_unicode_shows_what_it_can(shared: Place, finished: str) -> None:
+def test_a_terminal_without_unicode_shows_what_it_can(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "show", finished, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
     assert "completed" in done.stdout, done.stdout

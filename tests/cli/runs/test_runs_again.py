@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import DEVELOP, Place
+from tests.cli.conftest import DEVELOP, CliProject
 
 
 @pytest.fixture(scope="module")
-def finished(shared: Place) -> str:
+def finished(shared: CliProject) -> str:
     """The id of a run that met its condition in iteration 3."""
     done = shared.call("run", "develop.yaml", "--input", "ships", "--json")
     return str(json.loads(done.stdout)["runId"])
 
 
-def test_a_fork_is_watched_and_pays_only_for_what_is_new(shared: Place, finished: str) -> None:
+def test_a_fork_is_watched_and_pays_only_for_what_is_new(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "fork", finished[:6], "--iteration", "3", "--json")
     assert done.returncode == 0, done.stderr
     run_id = json.loads(done.stdout)["runId"]
@@ -28,13 +28,13 @@ def test_a_fork_is_watched_and_pays_only_for_what_is_new(shared: Place, finished
     assert shared.call("runs", "fork", finished, "--iteration", "9").returncode == 2
 
 
-def test_a_replay_needs_no_model(shared: Place, finished: str) -> None:
+def test_a_replay_needs_no_model(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "replay", finished, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["reason"] == "condition_met"
 
 
-def test_the_outputs_of_two_iterations_are_compared(shared: Place, finished: str) -> None:
+def test_the_outputs_of_two_iterations_are_compared(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "diff", finished, "2", "3")
     assert done.stdout.splitlines()[:2] == ["--- iteration 2", "+++ iteration 3"]
     assert "+draft three" in done.stdout
@@ -42,7 +42,7 @@ def test_the_outputs_of_two_iterations_are_compared(shared: Place, finished: str
     assert shared.call("runs", "diff", finished, "1", "9").returncode == 2
 
 
-def test_a_run_goes_into_a_file_and_comes_back(shared: Place, tmp_path: Path) -> None:
+def test_a_run_goes_into_a_file_and_comes_back(shared: CliProject, tmp_path: Path) -> None:
     run_id = json.loads(shared.call("run", "develop.yaml", "--input", "out", "--json").stdout)["runId"]
     file = tmp_path / "run.json"
     assert shared.call("runs", "export", run_id, "--into", str(file)).stdout == f"wrote {file}\n"
@@ -54,7 +54,7 @@ def test_a_run_goes_into_a_file_and_comes_back(shared: Place, tmp_path: Path) ->
     assert "cannot be read" in shared.call("runs", "import", str(tmp_path / "nothing.json")).stderr
 
 
-def test_who_is_not_asked_cannot_answer(shared: Place, finished: str) -> None:
+def test_who_is_not_asked_cannot_answer(shared: CliProject, finished: str) -> None:
     for verb in ("approve", "reject"):
         done = shared.call("runs", verb, finished, "--json")
         assert done.returncode == 2
@@ -62,7 +62,7 @@ def test_who_is_not_asked_cannot_answer(shared: Place, finished: str) -> None:
     assert shared.call("runs", "approve", "all").stdout == "No run waits for a decision.\n"
 
 
-def test_a_condition_is_tried_on_a_text_and_on_a_run(shared: Place, finished: str) -> None:
+def test_a_condition_is_tried_on_a_text_and_on_a_run(shared: CliProject, finished: str) -> None:
     done = shared.call("test-until", "develop.yaml", "--loop", "develop", "--run", finished, "--times", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith('"The text is good", judged by ')
@@ -74,13 +74,13 @@ def test_a_condition_is_tried_on_a_text_and_on_a_run(shared: Place, finished: st
     assert shared.call("test-until", "develop.yaml", "--loop", "nobody", "--output", "x").returncode == 2
 
 
-def test_UP_46_a_cap_of_the_command_line_ends_the_run_with_3(shared: Place) -> None:
+def test_UP_46_a_cap_of_the_command_line_ends_the_run_with_3(shared: CliProject) -> None:
     done = shared.call("run", "develop.yaml", "--input", "x", "--max-tokens", "40", "--json")
     assert (done.returncode, json.loads(done.stdout)["reason"]) == (3, "budget")
     assert shared.call("run", "develop.yaml", "--input", "x", "--max-time", "soon").returncode == 2
 
 
-def test_all_that_have_ended_are_deleted(alone: Place) -> None:
+def test_all_that_have_ended_are_deleted(alone: CliProject) -> None:
     alone.write("develop.yaml", DEVELOP)
     run_id = json.loads(alone.call("run", "develop.yaml", "--input", "x", "--mock", "--json").stdout)["runId"]
     assert alone.call("runs", "delete", "all").stdout == f"deleted {run_id}\n"

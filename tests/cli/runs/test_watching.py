@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cli.conftest import ANSWERS, DEVELOP, SCRIPT, Place
+from tests.cli.conftest import ANSWERS, DEVELOP, SCRIPT, CliProject
 from tests.processes.forked import Forked
 
 LONG = 90
@@ -27,12 +27,12 @@ def drafts(first: float, second: float) -> str:
 class Terminal:
     """A command on a pseudo-terminal. `seen` is all that it wrote, without escape sequences."""
 
-    def __init__(self, place: Place, *words: str) -> None:
+    def __init__(self, project: CliProject, *words: str) -> None:
         ours, theirs = pty.openpty()
-        env = {name: value for name, value in place.env().items() if name != "NO_COLOR"}
+        env = {name: value for name, value in project.env().items() if name != "NO_COLOR"}
         self.process = Forked(
             [SCRIPT, *words],
-            cwd=place.root,
+            cwd=project.root,
             env=env | {"TERM": "xterm-256color"},
             stdin=theirs,
             stdout=theirs,
@@ -76,12 +76,12 @@ class Terminal:
 
 
 @pytest.fixture
-def slow(alone: Place) -> Place:
+def slow(alone: CliProject) -> CliProject:
     alone.write("develop.answers.yaml", drafts(1.5, 1.5))  # a dozen pictures of each
     return alone
 
 
-def test_the_picture_moves_and_the_result_stays(slow: Place) -> None:
+def test_the_picture_moves_and_the_result_stays(slow: CliProject) -> None:
     terminal = Terminal(slow, "run", "develop.yaml", "--input", "ships")
     terminal.until(lambda seen: "iteration 1/5" in seen)
     terminal.until(lambda seen: "iteration 2/5" in seen and "NO" in seen)
@@ -92,7 +92,7 @@ def test_the_picture_moves_and_the_result_stays(slow: Place) -> None:
     assert b"\x1b[" in terminal.raw, "a terminal gets colours"
 
 
-def test_ctrl_c_stops_the_run_and_says_what_is_kept(slow: Place) -> None:
+def test_ctrl_c_stops_the_run_and_says_what_is_kept(slow: CliProject) -> None:
     slow.write("develop.answers.yaml", drafts(0, 60))
     terminal = Terminal(slow, "run", "develop.yaml", "--input", "ships", "--verbose")
     terminal.until(lambda seen: "-> NO" in seen)
@@ -105,7 +105,7 @@ def test_ctrl_c_stops_the_run_and_says_what_is_kept(slow: Place) -> None:
     assert "■ stopped" in slow.call("runs").stdout
 
 
-def test_a_missing_input_is_asked_for(slow: Place) -> None:
+def test_a_missing_input_is_asked_for(slow: CliProject) -> None:
     slow.write("develop.answers.yaml", ANSWERS)
     terminal = Terminal(slow, "run", "develop.yaml")
     terminal.until(lambda seen: "input: " in seen)
@@ -114,7 +114,7 @@ def test_a_missing_input_is_asked_for(slow: Place) -> None:
     assert "the report" in terminal.seen
 
 
-def test_ctrl_c_at_a_question_ends_the_command(slow: Place) -> None:
+def test_ctrl_c_at_a_question_ends_the_command(slow: CliProject) -> None:
     terminal = Terminal(slow, "run", "develop.yaml")
     terminal.until(lambda seen: "input: " in seen)
     os.kill(terminal.process.pid, signal.SIGINT)
@@ -122,7 +122,7 @@ def test_ctrl_c_at_a_question_ends_the_command(slow: Place) -> None:
     assert "Traceback" not in terminal.seen
 
 
-def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> None:
+def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: CliProject) -> None:
     """Plain output, engine killed in iteration 2: the command starts it again and sees the end."""
     alone.write("develop.answers.yaml", drafts(0, 3))
     watching = alone.popen("run", "develop.yaml", "--input", "ships")
@@ -143,7 +143,7 @@ def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: Place) -> N
 
 
 @pytest.mark.parametrize("seen", ["develop 1/5", None], ids=["listening", "before it listens"])
-def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place, seen: str | None) -> None:
+def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: CliProject, seen: str | None) -> None:
     """Nor do commands that ask for the list again and again, more often than the grace time is long."""
     alone.write("develop.answers.yaml", drafts(0, 300))
     started = alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="300")
@@ -163,7 +163,7 @@ def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: Place, seen
         assert time.monotonic() < deadline
 
 
-def test_a_detached_run_is_nobodys_to_end(alone: Place) -> None:
+def test_a_detached_run_is_nobodys_to_end(alone: CliProject) -> None:
     alone.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
     alone.write("slow.answers.yaml", "delay: 600\n" + ANSWERS)
     alone.write("develop.answers.yaml", drafts(0, 300))

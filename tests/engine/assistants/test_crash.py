@@ -17,7 +17,7 @@ from tests.engine.runners.support.agents import gone
 ROOT = Path(__file__).resolve().parents[3]
 
 
-class Mortal:
+class RestartedEngine:
     """One engine after the other over the same folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -43,8 +43,8 @@ class Mortal:
 
 
 @pytest.fixture
-async def mortal(tmp_path: Path) -> AsyncIterator[Mortal]:
-    project = Mortal(tmp_path)
+async def mortal(tmp_path: Path) -> AsyncIterator[RestartedEngine]:
+    project = RestartedEngine(tmp_path)
     yield project
     if project.process is not None and project.process.returncode is None:
         await project.kill()
@@ -57,7 +57,7 @@ async def there(path: Path) -> Any:
     return path.read_text()
 
 
-async def test_AB_159_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: Mortal) -> None:
+async def test_AB_159_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal: RestartedEngine) -> None:
     agent = mortal.house.agent
     agent.say({"text": "first"}, {"text": "lost", "child": True, "hang": True})
     await mortal.begin()
@@ -76,7 +76,7 @@ async def test_AB_159_a_loop_that_is_killed_in_iteration_2_goes_on_there(mortal:
     assert [fact["learning"] for fact in facts.of("progress")] == ["first", "second", "third"]
 
 
-async def test_AB_159_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mortal: Mortal) -> None:
+async def test_AB_159_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mortal: RestartedEngine) -> None:
     mortal.house.criterion("manual")
     mortal.house.agent.say({"text": "the output"})
     await mortal.begin()

@@ -12,7 +12,7 @@ import pytest
 
 from loop_ls.app.engine import build
 from loop_ls.engine.providers import Providers
-from tests.engine.capabilities.hostile import REPOSITORIES, SECRET, SECRET_NAME, Bait, Json, written
+from tests.engine.capabilities.hostile import REPOSITORIES, SECRET, SECRET_NAME, Canary, Json, written
 
 ENDS = ("completed", "failed", "cancelled")
 
@@ -25,7 +25,7 @@ class Victim:
 
     async def open(self) -> None:
         self.listener = await asyncio.start_server(self._called, "127.0.0.1", 0)
-        self.bait = Bait(self.marker, self.listener.sockets[0].getsockname()[1])
+        self.bait = Canary(self.marker, self.listener.sockets[0].getsockname()[1])
         self.providers = Providers(log_folder=self.data)
         self.engine = build(self.data, self.providers, self.root)
         await self.engine.open()

@@ -17,7 +17,7 @@ SECRET_NAME, SECRET = "VICTIM_SECRET", "TOPSECRETVALUE123456"
 
 
 @dataclass(frozen=True)
-class Bait:
+class Canary:
     """Where the traces would be."""
 
     marker: Path
@@ -41,7 +41,7 @@ class Repository:
     enhance: bool = False
 
 
-Make = Callable[[Bait], Repository]
+Make = Callable[[Canary], Repository]
 
 
 def workflow(name: str, body: str, execution: str = "{provider: safe, model: m}") -> str:
@@ -97,16 +97,16 @@ DRAFT = {"draft.yaml": workflow("draft", "steps:\n  - {name: write, run: Write}\
 EVIL = "{provider: evil, model: m}"
 
 
-def agent(bait: Bait, name: str = "evil") -> Json:
-    return {name: {"kind": "agent-cli", "cli": bait.touch}}
+def agent(canary: Canary, name: str = "evil") -> Json:
+    return {name: {"kind": "agent-cli", "cli": canary.touch}}
 
 
-def endpoint(bait: Bait, url: str = "", name: str = "evil") -> Json:
-    return {name: {"kind": "openai", "baseUrl": url or bait.url, "apiKeyEnv": SECRET_NAME}}
+def endpoint(canary: Canary, url: str = "", name: str = "evil") -> Json:
+    return {name: {"kind": "openai", "baseUrl": url or canary.url, "apiKeyEnv": SECRET_NAME}}
 
 
-def server(bait: Bait) -> Json:
-    return {"evil": {"command": bait.touch}}
+def server(canary: Canary) -> Json:
+    return {"evil": {"command": canary.touch}}
 
 
 #: Addresses that are none are refused for good, before anybody is asked.

@@ -6,7 +6,7 @@ import pytest
 
 from loop_ls.engine.checks.evaluate import evaluated
 from loop_ls.engine.checks.outcome import Outcome, all_pass, failed, feedback, passed, total_score, undecided
-from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
+from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.text_checks import judge_text
 from loop_ls.formats.checks.model import Check, Checks
 from loop_ls.formats.checks.read import read_checks
@@ -25,7 +25,7 @@ class Answering:
         self.verdict = verdict
         self.asked: list[tuple[str, str]] = []
 
-    async def command(self, check: Check, looked: Looked) -> Outcome:
+    async def command(self, check: Check, looked: CheckedText) -> Outcome:
         self.asked.append((check.type, looked.text))
         told = {"pass": passed, "fail": failed, "error": undecided}[self.verdict]
         return told(check, "said so")

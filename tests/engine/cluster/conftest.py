@@ -1,4 +1,4 @@
-"""Cells of the tests in this folder."""
+"""Engines in processes of their own, for the tests in this folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload
+from tests.engine.cluster.engine_processes import EngineProcess, ForkServer, Workload
 
 Open = Callable[..., Awaitable[EngineProcess]]
 
@@ -22,7 +22,7 @@ def fork_server() -> Iterator[ForkServer]:
 
 
 @pytest.fixture
-async def cell(fork_server: ForkServer, database: str) -> AsyncIterator[Open]:
+async def open_engine(fork_server: ForkServer, database: str) -> AsyncIterator[Open]:
     made: list[EngineProcess] = []
 
     async def one(name: str, workload: Workload, proxy: Proxy | None = None, **more: Any) -> EngineProcess:

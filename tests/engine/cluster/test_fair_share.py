@@ -12,7 +12,7 @@ import pytest
 
 from loop_ls.engine.durable.run_queue import RunQueue
 from loop_ls.engine.journal.postgres import PostgresStorage
-from tests.engine.cluster.cells import EngineProcess, Workload
+from tests.engine.cluster.engine_processes import EngineProcess, Workload
 
 Open = Callable[..., Awaitable[EngineProcess]]
 
@@ -25,16 +25,16 @@ async def called(workload: Workload, runs: int) -> Counter[str]:
     return Counter(workload.at.values())
 
 
-async def test_a_burst_is_spread_over_all_workers(cell: Open, tmp_path: Path) -> None:
+async def test_a_burst_is_spread_over_all_workers(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, seconds=600)
-    workers = [await cell(name, workload) for name in "abc"]
+    workers = [await open_engine(name, workload) for name in "abc"]
     await workers[0].start(60)
     assert max((await called(workload, 60)).values()) <= 22
 
 
-async def test_workers_look_seldom_into_a_queue_without_runs(cell: Open, database: str, tmp_path: Path) -> None:
+async def test_workers_look_seldom_into_a_queue_without_runs(open_engine: Open, database: str, tmp_path: Path) -> None:
     workload = Workload(tmp_path, asks=True)
-    one = await cell("a", workload)
+    one = await open_engine("a", workload)
     paces = []
     for _ in range(2):
         async with asyncio.timeout(60):
@@ -53,12 +53,12 @@ def _pace(database: str) -> float:
     return float(found[0])
 
 
-async def test_runs_that_wait_for_people_leave_room_for_others(cell: Open, tmp_path: Path) -> None:
+async def test_runs_that_wait_for_people_leave_room_for_others(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, asks=True)
-    one = await cell("a", workload)
+    one = await open_engine("a", workload)
     waiting = await one.start(20)
     await one.heard(["manual_approval_required"], waiting)
-    await cell("b", workload)
+    await open_engine("b", workload)
     more = await one.start(20)
     await one.heard(["manual_approval_required"], more)
     assert (await called(workload, 40))["b"] >= 15

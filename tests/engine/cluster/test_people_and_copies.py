@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.engine.cluster.cells import EngineProcess, Workload
+from tests.engine.cluster.engine_processes import EngineProcess, Workload
 
 Open = Callable[[str], Awaitable[EngineProcess]]
 
 
 @pytest.fixture
-def engine(cell: Callable[..., Awaitable[EngineProcess]], tmp_path: Path) -> Open:
+def engine(open_engine: Callable[..., Awaitable[EngineProcess]], tmp_path: Path) -> Open:
     workload = Workload(tmp_path, asks=True)
-    return lambda name: cell(name, workload)
+    return lambda name: open_engine(name, workload)
 
 
 async def heard(engine: EngineProcess, kind: str, run_id: str) -> dict[str, Any]:

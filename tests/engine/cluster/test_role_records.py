@@ -23,7 +23,7 @@ from loop_ls.engine.roles.tools.notes import StageNotes, memory_tools, todo_tool
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.role_loop import RoleLoopPreparer
-from tests.engine.cluster.cells import BEAT, LEASE
+from tests.engine.cluster.engine_processes import BEAT, LEASE
 from tests.engine.roles.conftest import PAIR, SETTINGS, ScriptedModels
 
 NOBODY = "postgresql://postgres@127.0.0.1:1/postgres"

@@ -14,7 +14,7 @@ import pytest
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.testing.postgres import PostgresServer
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import LEASE, EngineProcess, ForkServer, Workload, check
+from tests.engine.cluster.engine_processes import LEASE, EngineProcess, ForkServer, Workload, check
 
 pytestmark = pytest.mark.long
 
@@ -31,28 +31,28 @@ async def proxy(postgres: object) -> AsyncIterator[Proxy]:
     await made.close()
 
 
-async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(cell: Open, tmp_path: Path) -> None:
+async def test_runs_are_shared_among_engines_and_each_hears_all_of_all(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, seconds=0.02)
-    cells = [await cell(name, workload) for name in "abc"]
-    runs = await cells[0].start(12)
-    await asyncio.gather(*(each.ended(runs) for each in cells))
+    engines = [await open_engine(name, workload) for name in "abc"]
+    runs = await engines[0].start(12)
+    await asyncio.gather(*(each.ended(runs) for each in engines))
     assert set(workload.paid.values()) == {1}
     assert len(workload.paid) == len(runs) * 3 * 2
     assert len(set(workload.at.values())) > 1
     for run_id in runs:
-        facts = await cells[1].facts(run_id)
+        facts = await engines[1].facts(run_id)
         check(facts, 3)
         assert not [fact for fact in facts if fact["kind"] == "recovered"]
     async with asyncio.timeout(60):
-        while {state["status"] for state in (await cells[2].ask("runs"))["runs"]} != {"completed"}:
+        while {state["status"] for state in (await engines[2].ask("runs"))["runs"]} != {"completed"}:
             await asyncio.sleep(0.01)
 
 
-async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open, tmp_path: Path) -> None:
+async def test_control_reaches_the_engine_that_runs_the_loop(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, iterations=1000, seconds=0.02)
-    one = await cell("a", workload)
+    one = await open_engine("a", workload)
     runs = await one.start(1)
-    other = await cell("b", workload)
+    other = await open_engine("b", workload)
     async with asyncio.timeout(60):
         while not workload.paid:
             await asyncio.sleep(0.01)
@@ -69,14 +69,14 @@ async def test_control_reaches_the_engine_that_runs_the_loop(cell: Open, tmp_pat
     assert (await other.facts(runs[0]))[-1]["kind"] == "cancelled"
 
 
-async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: Open, tmp_path: Path) -> None:
+async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, iterations=60, seconds=0.04)
-    one = await cell("a", workload)
+    one = await open_engine("a", workload)
     runs = await one.start(4)
     async with asyncio.timeout(60):
         while "a" not in workload.at.values():
             await asyncio.sleep(0.01)
-        other = await cell("b", workload)
+        other = await open_engine("b", workload)
         while len(workload.paid) < 8:
             await asyncio.sleep(0.01)
     await one.close()
@@ -88,15 +88,15 @@ async def test_an_engine_that_leaves_gives_its_runs_to_the_others_at_once(cell: 
 
 
 async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_loses_a_fact(
-    cell: Open, proxy: Proxy, tmp_path: Path
+    open_engine: Open, proxy: Proxy, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=40, seconds=0.05)  # they must not end before the cut
-    far = await cell("far", workload, proxy)
+    far = await open_engine("far", workload, proxy)
     runs = await far.start(4)
     async with asyncio.timeout(60):
         while len({call.split()[0] for call in workload.paid}) < len(runs):
             await asyncio.sleep(0.01)
-    near = await cell("near", workload)
+    near = await open_engine("near", workload)
     async with asyncio.timeout(60):
         while len(workload.paid) < 12:
             await asyncio.sleep(0.01)
@@ -123,9 +123,9 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
     assert sum(count - 1 for count in workload.paid.values()) <= len(runs)
 
 
-async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy, tmp_path: Path) -> None:
+async def test_a_short_cut_costs_nothing(open_engine: Open, proxy: Proxy, tmp_path: Path) -> None:
     workload = Workload(tmp_path, iterations=6, seconds=0.02)
-    only = await cell("only", workload, proxy)
+    only = await open_engine("only", workload, proxy)
     runs = await only.start(2)
     async with asyncio.timeout(60):
         while len(workload.paid) < 4:
@@ -140,10 +140,10 @@ async def test_a_short_cut_costs_nothing(cell: Open, proxy: Proxy, tmp_path: Pat
 
 
 async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_journal(
-    cell: Open, database: str, tmp_path: Path
+    open_engine: Open, database: str, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=1000, seconds=0.01)
-    one = await cell("old", workload)
+    one = await open_engine("old", workload)
     await one.start(1)
     async with asyncio.timeout(60):
         while not workload.paid:
@@ -161,15 +161,15 @@ async def test_an_older_engine_leaves_its_runs_when_a_newer_one_has_changed_the_
 
 
 async def test_a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothing_when_it_wakes_up(
-    cell: Open, tmp_path: Path
+    open_engine: Open, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=40, seconds=0.05)
-    asleep = await cell("asleep", workload)
+    asleep = await open_engine("asleep", workload)
     runs = await asleep.start(4)
     async with asyncio.timeout(60):
         while len(workload.paid) < 12:
             await asyncio.sleep(0.01)
-    near = await cell("near", workload)
+    near = await open_engine("near", workload)
     os.kill(asleep.pid, signal.SIGSTOP)
     await near.ended(runs)
     whole = {run_id: await near.facts(run_id) for run_id in runs}
@@ -185,11 +185,11 @@ async def test_a_worker_that_was_stopped_for_longer_than_its_lease_writes_nothin
 
 
 async def test_the_owner_of_each_run_is_a_process_by_name_though_two_are_called_the_same(
-    cell: Open, database: str, tmp_path: Path
+    open_engine: Open, database: str, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=40, seconds=0.05)
-    await asyncio.gather(cell("same", workload), cell("same", workload))
-    one = await cell("third", workload)
+    await asyncio.gather(open_engine("same", workload), open_engine("same", workload))
+    one = await open_engine("third", workload)
     runs = await one.start(9)
     async with asyncio.timeout(60):
         while len({call.split()[0] for call in workload.paid}) < len(runs):
@@ -204,10 +204,10 @@ async def test_the_owner_of_each_run_is_a_process_by_name_though_two_are_called_
 
 
 async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_comes(
-    cell: Open, database: str, tmp_path: Path
+    open_engine: Open, database: str, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=1)
-    one = await cell("a", workload)
+    one = await open_engine("a", workload)
     runs = await one.start(2)
     await one.ended(runs)
     await one.close()
@@ -217,7 +217,7 @@ async def test_runs_that_nobody_could_take_are_taken_by_the_first_worker_that_co
         db.execute("delete from loop_ls.fact where kind = 'completed'")
         db.execute("delete from loop_ls.entry where key = ':end'")
         db.execute("update loop_ls.run set last_seq = last_seq - 1")
-    await (await cell("b", workload)).ended(runs)
+    await (await open_engine("b", workload)).ended(runs)
     assert set(workload.paid.values()) == {1}
 
 
@@ -233,19 +233,19 @@ async def test_a_database_that_is_restarted_is_waited_for_and_nothing_finished_i
     fork_server: ForkServer, careful: PostgresServer, tmp_path: Path
 ) -> None:
     workload, url = Workload(tmp_path, iterations=12, seconds=0.05), careful.database()
-    cells = [await EngineProcess.open(fork_server, name, url, workload) for name in "ab"]
+    engines = [await EngineProcess.open(fork_server, name, url, workload) for name in "ab"]
     try:
-        runs = await cells[0].start(4)
+        runs = await engines[0].start(4)
         async with asyncio.timeout(60):
             while len(workload.paid) < 16:
                 await asyncio.sleep(0.01)
         careful.down()
         await asyncio.sleep(2 * LEASE)  # longer than anybody's lease
         careful.up()
-        await asyncio.gather(*(each.ended(runs, 60) for each in cells))
+        await asyncio.gather(*(each.ended(runs, 60) for each in engines))
         for run_id in runs:
-            check(await cells[0].facts(run_id), 12)
-            assert await cells[1].facts(run_id) == await cells[0].facts(run_id)
+            check(await engines[0].facts(run_id), 12)
+            assert await engines[1].facts(run_id) == await engines[0].facts(run_id)
         assert sum(count - 1 for count in workload.paid.values()) <= 2 * len(runs)  # those in flight
     finally:
-        await asyncio.gather(*(each.close() for each in cells))
+        await asyncio.gather(*(each.close() for each in engines))

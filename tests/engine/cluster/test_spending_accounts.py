@@ -19,7 +19,7 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.money.shared_ledger import Account
-from tests.engine.cluster.cells import EngineProcess, Workload
+from tests.engine.cluster.engine_processes import EngineProcess, Workload
 
 Open = Callable[..., Awaitable[EngineProcess]]
 SPANS = pytest.mark.parametrize("span", ["perDay", "perProject"])
@@ -35,19 +35,19 @@ async def rows(database: str, query: str) -> list[Any]:
         return await (await db.execute(query)).fetchall()
 
 
-async def ends(cell: EngineProcess, runs: list[str]) -> Counter[str]:
-    told = await cell.heard(["completed", "failed", "cancelled"], runs)
+async def ends(engine: EngineProcess, runs: list[str]) -> Counter[str]:
+    told = await engine.heard(["completed", "failed", "cancelled"], runs)
     return Counter(fact.get("reason") or fact["kind"] for fact in told)
 
 
 @SPANS
 async def test_engines_side_by_side_do_not_pass_a_cap_together(
-    cell: Open, tmp_path: Path, database: str, span: str
+    open_engine: Open, tmp_path: Path, database: str, span: str
 ) -> None:
     workload = capped(tmp_path, span, usd=3.2)
-    cells = [await cell(name, workload) for name in "abc"]
-    runs = [run for each in cells for run in await each.start(6)]
-    assert await ends(cells[0], runs) == {"completed": 6, "budget": 12}
+    engines = [await open_engine(name, workload) for name in "abc"]
+    runs = [run for each in engines for run in await each.start(6)]
+    assert await ends(engines[0], runs) == {"completed": 6, "budget": 12}
     assert len(workload.paid) == 6
     assert await rows(database, "select round(usd::numeric, 6)::text, tokens from loop_ls.account") == [
         ("3.000000", 300)
@@ -59,36 +59,36 @@ async def test_engines_side_by_side_do_not_pass_a_cap_together(
 
 @SPANS
 async def test_an_engine_that_comes_later_counts_what_was_spent_without_a_cap(
-    cell: Open, tmp_path: Path, database: str, span: str
+    open_engine: Open, tmp_path: Path, database: str, span: str
 ) -> None:
-    before = await cell("before", Workload(tmp_path, limits={}))
+    before = await open_engine("before", Workload(tmp_path, limits={}))
     assert await ends(before, await before.start(2)) == {"completed": 2}
     assert not await rows(database, "select 1 from loop_ls.account")
     await before.close()
-    after = await cell("after", capped(tmp_path, span))
+    after = await open_engine("after", capped(tmp_path, span))
     assert await ends(after, await after.start(1)) == {"budget": 1}
 
 
 @SPANS
 async def test_what_a_killed_engine_had_set_aside_is_free_when_its_run_is_taken_over(
-    cell: Open, tmp_path: Path, database: str, span: str
+    open_engine: Open, tmp_path: Path, database: str, span: str
 ) -> None:
     """The call in flight may have been paid for; it is made again, and booked once."""
     workload = capped(tmp_path, span, usd=0.7, seconds=0.2)
-    dying = await cell("dying", workload)
+    dying = await open_engine("dying", workload)
     runs = await dying.start(1)
     async with asyncio.timeout(60):
         while not await rows(database, "select 1 from loop_ls.held"):
             await asyncio.sleep(0.01)
-    other = await cell("other", workload)
+    other = await open_engine("other", workload)
     os.kill(dying.pid, signal.SIGKILL)
     assert await ends(other, runs) == {"completed": 1}
     assert await ends(other, await other.start(1)) == {"budget": 1}
     assert await rows(database, "select usd from loop_ls.account") == [(0.5,)]
 
 
-async def test_only_who_has_the_run_sets_something_aside(cell: Open, tmp_path: Path, database: str) -> None:
-    one = await cell("one", capped(tmp_path, "perDay"))
+async def test_only_who_has_the_run_sets_something_aside(open_engine: Open, tmp_path: Path, database: str) -> None:
+    one = await open_engine("one", capped(tmp_path, "perDay"))
     (run,) = await one.start(1)
     await one.ended([run])
     accounts = PostgresAccounts(database, lambda place: asyncio.Event())

@@ -13,7 +13,7 @@ import pytest
 
 from loop_ls.testing.postgres import PostgresServer, StandbyServer
 from loop_ls.testing.proxy import Proxy
-from tests.engine.cluster.cells import EngineProcess, ForkServer, Workload, check
+from tests.engine.cluster.engine_processes import EngineProcess, ForkServer, Workload, check
 
 pytestmark = pytest.mark.long
 
@@ -27,8 +27,8 @@ async def paid(workload: Workload, calls: int) -> None:
             await asyncio.sleep(0.01)
 
 
-async def answered(cell: EngineProcess, runs: list[str]) -> set[str]:
-    return {f"{run_id} {key}" for run_id in runs for key in await cell.ask("answered", run_id)}
+async def answered(engine: EngineProcess, runs: list[str]) -> set[str]:
+    return {f"{run_id} {key}" for run_id in runs for key in await engine.ask("answered", run_id)}
 
 
 @pytest.fixture
@@ -52,30 +52,32 @@ async def test_a_database_that_fails_over_to_its_standby_is_followed(
     workload, url = Workload(tmp_path, iterations=12, seconds=0.05), primary.database()
     proxy = Proxy("127.0.0.1", primary.port)  # the name of the database: it leads to whoever is the primary
     await proxy.start()
-    cells = [await EngineProcess.open(fork_server, name, url, workload, proxy) for name in "ab"]
+    engines = [await EngineProcess.open(fork_server, name, url, workload, proxy) for name in "ab"]
     try:
-        runs = await cells[0].start(4)
+        runs = await engines[0].start(4)
         await paid(workload, 16)
-        finished = await answered(cells[1], runs)
+        finished = await answered(engines[1], runs)
         await asyncio.to_thread(primary.down)
         await asyncio.to_thread(standby.promote)
         proxy.there = standby.port
-        await asyncio.gather(*(each.ended(runs, 60) for each in cells))
+        await asyncio.gather(*(each.ended(runs, 60) for each in engines))
         for run_id in runs:
-            check(await cells[0].facts(run_id), 12)
-            assert await cells[1].facts(run_id) == await cells[0].facts(run_id)
+            check(await engines[0].facts(run_id), 12)
+            assert await engines[1].facts(run_id) == await engines[0].facts(run_id)
         assert finished
         assert not [call for call in finished if workload.paid[call] > 1]
     finally:
-        await asyncio.gather(*(each.close() for each in cells))
+        await asyncio.gather(*(each.close() for each in engines))
         await proxy.close()
 
 
 async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_up_no_takeover(
-    cell: Open, tmp_path: Path
+    open_engine: Open, tmp_path: Path
 ) -> None:
     workload = Workload(tmp_path, iterations=30, seconds=0.05)
-    early, late, right = [await cell(name, workload, skew=skew) for name, skew in (("e", 3600), ("l", -3600), ("r", 0))]
+    early, late, right = [
+        await open_engine(name, workload, skew=skew) for name, skew in (("e", 3600), ("l", -3600), ("r", 0))
+    ]
     runs = await right.start(9)
     await paid(workload, 36)
     finished = await answered(right, runs)
@@ -92,17 +94,17 @@ async def test_clocks_that_differ_by_an_hour_take_no_run_from_anybody_and_hold_u
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs_to_a_third(
-    cell: Open, tmp_path: Path, moment: str
+    open_engine: Open, tmp_path: Path, moment: str
 ) -> None:
     workload = Workload(tmp_path, iterations=60, seconds=0.05)
-    first = await cell("first", workload)
+    first = await open_engine("first", workload)
     runs = await first.start(4)
     await paid(workload, 16)
-    second = await cell("second", workload, dies=moment)
+    second = await open_engine("second", workload, dies=moment)
     finished = await answered(second, runs)
     os.kill(first.pid, signal.SIGKILL)
     await asyncio.wait_for(second.gone(), 60)
-    third = await cell("third", workload)
+    third = await open_engine("third", workload)
     await third.ended(runs)
     for run_id in runs:
         check(await third.facts(run_id), 60)
@@ -111,12 +113,12 @@ async def test_a_worker_that_is_killed_while_it_recovers_another_leaves_the_runs
 
 
 @pytest.mark.timeout(180)
-async def test_a_thousand_runs_wait_for_the_first_worker(cell: Open, tmp_path: Path) -> None:
+async def test_a_thousand_runs_wait_for_the_first_worker(open_engine: Open, tmp_path: Path) -> None:
     workload = Workload(tmp_path, iterations=1)
-    starter = await cell("starter", workload, takes=False)
+    starter = await open_engine("starter", workload, takes=False)
     runs = await starter.start(1000)
     assert not workload.paid
-    await cell("worker", workload)
+    await open_engine("worker", workload)
     await starter.ended(runs, 120)
     assert set(workload.paid.values()) == {1}
     assert len(workload.paid) == 2 * len(runs)

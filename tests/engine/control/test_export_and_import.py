@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.client.consent import agreed
-from loop_ls.engine.transfer.run_export import Carried
+from loop_ls.engine.transfer.run_export import ImportedRecord
 from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import ENDS, Project
 
@@ -106,7 +106,7 @@ async def test_a_run_that_had_not_ended_is_shown_as_ended_and_runs_nowhere(proje
 async def test_a_run_that_came_in_without_its_end_runs_nowhere(project: Project, other: Project, last: int) -> None:
     """The engine was killed, or the disk was full, while it was written: nobody agreed to what it would do here."""
     document = await exported(project, (await project.run())[0]["runId"])
-    carried = Carried(document, "half")
+    carried = ImportedRecord(document, "half")
     assert other.engine is not None
     await other.engine.journal.adopt("half", carried.facts[:last], carried.answers, carried.texts)
     await other.close()

@@ -14,7 +14,7 @@ from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
 
 
-class Days:
+class DayClock:
     """A clock that stands on the day it is told."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ async def test_so_many_ended_runs_are_kept_and_running_ones_besides(project: Pro
 
 
 async def test_ended_runs_are_kept_so_many_days(project: Project) -> None:
-    clock: Any = Days()
+    clock: Any = DayClock()
     engine = await project.open(keep=RetentionPolicy(days=7), clock=clock)
     old = (await project.run())[0]["runId"]
     clock.day = 6

@@ -35,7 +35,7 @@ CYCLE = 'steps:\n  - {name: write, run: "{{previous}}{{history}}{{input}}"}\n  -
 CALLS = [f"develop/{n}{part}" for n in range(1, 6) for part in ("/write", "/review", ":judge")] + ["report"]
 
 
-class Scene:
+class CrashScenario:
     def __init__(self, folder: Path) -> None:
         self.folder, project = folder, folder / "project"
         project.mkdir()
@@ -83,8 +83,8 @@ NEXT = {"develop/3/write": "develop/3/review:ask", "develop/3:judge": "develop/4
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
+def scene(tmp_path: Path) -> CrashScenario:
+    return CrashScenario(tmp_path)
 
 
 @pytest.mark.parametrize("key", ["develop/3/write", "develop/3:judge"])
@@ -99,7 +99,7 @@ def scene(tmp_path: Path) -> Scene:
     ],
 )
 def test_a_kill_repeats_at_most_the_call_in_flight_and_says_so(
-    scene: Scene, point: str, paid: int, in_flight: bool, key: str
+    scene: CrashScenario, point: str, paid: int, in_flight: bool, key: str
 ) -> None:
     assert scene.run(at=point, call=key) == -signal.SIGKILL
     assert scene.run() == 0
@@ -114,7 +114,7 @@ def test_a_kill_repeats_at_most_the_call_in_flight_and_says_so(
         assert (recovered["inFlight"], recovered["mayHavePaidTwice"]) == ([recorded] if in_flight else [], in_flight)
 
 
-def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene: Scene) -> None:
+def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene: CrashScenario) -> None:
     assert scene.run(at="paused", call="develop/3/write") == -signal.SIGKILL
     assert scene.run() == 0
     scene.check()
@@ -123,7 +123,7 @@ def test_a_kill_while_paused_repeats_nothing_and_the_run_comes_back_paused(scene
     assert scene.recovered()["mayHavePaidTwice"] is False
 
 
-def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: Scene) -> None:
+def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: CrashScenario) -> None:
     assert scene.run(at="leave", call="develop/3/write") == 0
     assert scene.facts()[-1][1] not in ("completed", "failed", "cancelled")
     assert scene.run() == 0
@@ -132,7 +132,7 @@ def test_an_engine_that_leaves_in_order_leaves_its_runs_to_the_next_one(scene: S
     assert scene.requests["develop/3/write"] == 2
 
 
-def test_a_kill_after_every_transaction_ends_in_the_same_run(scene: Scene) -> None:
+def test_a_kill_after_every_transaction_ends_in_the_same_run(scene: CrashScenario) -> None:
     """One kill after the other, each behind the answer of a later call: the run crawls to its end."""
     for key in CALLS[1:7:2]:
         assert scene.run(at="committed", call=key) == -signal.SIGKILL

@@ -25,7 +25,7 @@ from loop_ls.engine.runs.journal_recorder import JournalRecorder
 POINTS = 44
 
 
-class Dying(SqliteStorage):
+class DyingStorage(SqliteStorage):
     """Takes `life` transactions and then nothing."""
 
     def __init__(self, path: Path, life: int) -> None:
@@ -47,7 +47,7 @@ class BranchWork:
         self.answered: set[str] = set()
 
     async def drive(self, path: Path, life: int) -> Outcome | None:
-        storage = Dying(path, life)
+        storage = DyingStorage(path, life)
         journal = Journal(storage)
         control = Control()
         recorder = JournalRecorder("r", journal, control, storage.keys("r")[0])

@@ -23,7 +23,7 @@ PARTS = ("journal.db", "journal.db-wal", "journal.db-mark", "journal.db-shm")
 
 
 @dataclass
-class Truth:
+class CommittedRecords:
     """Folders with what an engine has left, and what it had committed: run -> facts, answers, state."""
 
     folders: dict[str, Path]
@@ -66,7 +66,7 @@ def _read(storage: SqliteStorage, texts: dict[str, str]) -> dict[str, tuple[Any,
 
 
 @pytest.fixture(scope="module")
-def truth(tmp_path_factory: pytest.TempPathFactory) -> Truth:
+def truth(tmp_path_factory: pytest.TempPathFactory) -> CommittedRecords:
     folder, texts = tmp_path_factory.mktemp("truth"), dict[str, str]()
     names = ("older", "killed", "ended")
     folders = {name: folder / name for name in names}
@@ -84,7 +84,7 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> Truth:
     runs = _read(storage, texts)
     storage.close()
     _kept(folder, folders["ended"])
-    return Truth(folders, runs, texts)
+    return CommittedRecords(folders, runs, texts)
 
 
 def _kept(folder: Path, there: Path) -> None:
@@ -126,7 +126,7 @@ def _harm(folder: Path, chance: random.Random, older: Path) -> str:
     return f"{path.name}: {told}"
 
 
-def _outcome(folder: Path, truth: Truth) -> str:
+def _outcome(folder: Path, truth: CommittedRecords) -> str:
     """`harmless`, `told`, or what nobody was told of."""
     try:
         storage = SqliteStorage(folder / "journal.db")
@@ -141,7 +141,7 @@ def _outcome(folder: Path, truth: Truth) -> str:
 
 
 @pytest.mark.parametrize("left", ["killed", "ended"])
-def test_random_damage_is_harmless_or_told(truth: Truth, tmp_path: Path, left: str) -> None:
+def test_random_damage_is_harmless_or_told(truth: CommittedRecords, tmp_path: Path, left: str) -> None:
     outcomes: Counter[str] = Counter()
     wrong = []
     for seed in range(SEEDS // 2):
@@ -160,7 +160,7 @@ def test_random_damage_is_harmless_or_told(truth: Truth, tmp_path: Path, left: s
 
 @pytest.mark.parametrize("left", ["killed", "ended"])
 def test_a_damaged_journal_that_was_accepted_opens_holds_only_what_was_written_and_its_copy_is_whole(
-    truth: Truth, tmp_path: Path, left: str
+    truth: CommittedRecords, tmp_path: Path, left: str
 ) -> None:
     accepted = 0
     for seed in range(60):

@@ -319,7 +319,7 @@ BEHAVIOURS = [("openai", name, each) for name, each in OPENAI.items()] + [
 ]
 
 
-class Kept:
+class RecordingBill:
     """A bill that counts."""
 
     def __init__(self) -> None:
@@ -340,7 +340,7 @@ class Spent:
         limits = {"timeoutSeconds": 0.3, "idleSeconds": 0.2}
         self.settings = {"house": {"kind": kind, "baseUrl": url, "price": PRICE, **limits}, **settings}
         self.house = Providers({})
-        self.ledger, self.bill, self.answered = Ledger(Caps(usd=cap)), Kept(), 0.0
+        self.ledger, self.bill, self.answered = Ledger(Caps(usd=cap)), RecordingBill(), 0.0
         self.models = GatedModels(self.house.models(self.settings), self.ledger, self.settings, environ={})
 
     async def call(self, provider: str = "house", **more: Any) -> None:

@@ -20,7 +20,7 @@ Speak = Callable[[list[Any], AgentInfo], AsyncIterator[Any]]
 SETTINGS = {"bedrock": {"kind": "pydantic-ai"}}
 
 
-class Kept:
+class RecordingBill:
     """A bill that counts."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ async def test_what_gave_no_answer_is_booked_with_all_that_was_heard(
     played: Played, says: list[Any], code: str, reported: Usage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai._usage", lambda said: reported)
-    played.says, bill = says, Kept()
+    played.says, bill = says, RecordingBill()
     ask = Asked(Providers({}).models({"bedrock": {"kind": "pydantic-ai", "price": {"input": 0, "output": 1_000_000}}}))
     found = await failure(ask, bill=bill)
     assert found.code == code

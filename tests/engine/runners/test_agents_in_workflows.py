@@ -25,7 +25,7 @@ loops:
 DRAFT = 'execution: {provider: claude-code, model: sonnet}\nsteps:\n  - {name: write, run: "Better than: {{before}}"}\n'
 
 
-class Place:
+class AgentProject:
     def __init__(self, folder: Path) -> None:
         self.root, self.data = folder / "project", folder / "data"
         self.root.mkdir()
@@ -74,108 +74,112 @@ class Place:
 
 
 @pytest.fixture
-async def place(tmp_path: Path) -> AsyncIterator[Place]:
-    made = Place(tmp_path)
+async def project(tmp_path: Path) -> AsyncIterator[AgentProject]:
+    made = AgentProject(tmp_path)
     await made.open()
     yield made
     await made.engine.close()
     await made.providers.aclose()
 
 
-async def test_steps_and_judges_are_fresh_processes_and_what_they_cost_is_counted(place: Place) -> None:
-    place.agent.say({"text": "one", "cost": 0.5}, {"text": "NO"}, {"text": "two", "cost": 0.25}, {"text": "YES"})
-    facts = await place.run()
+async def test_steps_and_judges_are_fresh_processes_and_what_they_cost_is_counted(project: AgentProject) -> None:
+    project.agent.say({"text": "one", "cost": 0.5}, {"text": "NO"}, {"text": "two", "cost": 0.25}, {"text": "YES"})
+    facts = await project.run()
     assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("condition_met", "two")
-    assert [call["message"].splitlines()[0] for call in place.agent.calls] == [
+    assert [call["message"].splitlines()[0] for call in project.agent.calls] == [
         "Better than: ",
         'Evaluate this condition: "It is good"',
         "Better than: one",
         'Evaluate this condition: "It is good"',
     ]
-    assert len({call["pid"] for call in place.agent.calls}) == 4
-    assert {call["cwd"] for call in place.agent.calls} == {str(place.root)}
-    assert option(place.agent.calls[0]["words"], "--model") == "sonnet"
+    assert len({call["pid"] for call in project.agent.calls}) == 4
+    assert {call["cwd"] for call in project.agent.calls} == {str(project.root)}
+    assert option(project.agent.calls[0]["words"], "--model") == "sonnet"
     # Who works at a step may use its tools; who judges only answers.
-    permissions = [option(call["words"], "--permission-mode") for call in place.agent.calls]
+    permissions = [option(call["words"], "--permission-mode") for call in project.agent.calls]
     assert permissions == ["bypassPermissions", "dontAsk"] * 2
-    state = (await place.engine.state(facts[0]["runId"]))["state"]
+    state = (await project.engine.state(facts[0]["runId"]))["state"]
     assert state["costUsd"] >= 0.75
 
 
-async def test_no_agent_starts_before_somebody_agrees(place: Place) -> None:
-    answer = await place.start(agree=False)
-    assert (answer["code"], answer["programs"]) == ("consent_required", [list(place.agent.program)])
-    assert place.agent.calls == []
+async def test_no_agent_starts_before_somebody_agrees(project: AgentProject) -> None:
+    answer = await project.start(agree=False)
+    assert (answer["code"], answer["programs"]) == ("consent_required", [list(project.agent.program)])
+    assert project.agent.calls == []
 
 
-async def test_an_agent_that_is_not_installed_is_told_before_the_start(place: Place) -> None:
-    place.agent.settings["claude-code"]["cli"] = ["no-such-agent-anywhere"]
+async def test_an_agent_that_is_not_installed_is_told_before_the_start(project: AgentProject) -> None:
+    project.agent.settings["claude-code"]["cli"] = ["no-such-agent-anywhere"]
     settings = {"claude-code": {"kind": "agent-cli", "cli": ["no-such-agent-anywhere"]}}
-    (place.root / ".loop-ls.yaml").write_text(json.dumps({"providers": settings}))
-    answer = await place.start()
+    (project.root / ".loop-ls.yaml").write_text(json.dumps({"providers": settings}))
+    answer = await project.start()
     assert (answer["ok"], answer["code"]) == (False, "provider_unavailable")
     assert "no-such-agent-anywhere" in answer["message"]
 
 
-async def test_an_agent_that_fails_fails_its_step_and_the_next_of_the_chain_is_asked(place: Place) -> None:
-    place.write(
+async def test_an_agent_that_fails_fails_its_step_and_the_next_of_the_chain_is_asked(project: AgentProject) -> None:
+    project.write(
         chain="""execution:
   providers: [{provider: claude-code, model: a}, {provider: other, model: b}]
 steps:
   - {name: write, run: Write}
 """
     )
-    place.settings(providers={**place.agent.settings, "other": {"kind": "scripted", "script": [{"say": "instead"}]}})
-    place.agent.say({"exit": 3, "stderr": "no disk", "silent": True})
-    facts = await place.run("chain")
+    project.settings(
+        providers={**project.agent.settings, "other": {"kind": "scripted", "script": [{"say": "instead"}]}}
+    )
+    project.agent.say({"exit": 3, "stderr": "no disk", "silent": True})
+    facts = await project.run("chain")
     assert (facts[-1]["kind"], facts[-1]["finalOutput"]) == ("completed", "instead")
     failed = next(fact for fact in facts if fact["kind"] == "call" and fact.get("error"))
     assert failed["provider"] == "claude-code"
     assert "no disk" in failed["error"]["message"]
 
 
-async def test_a_stop_ends_the_agent_and_its_children(place: Place) -> None:
-    place.agent.say({"hang": True, "child": True})
-    answer = await place.start()
-    told = await place.called()
-    await place.engine.control("stop", answer["runId"])
-    facts = await place.ended(answer["runId"])
+async def test_a_stop_ends_the_agent_and_its_children(project: AgentProject) -> None:
+    project.agent.say({"hang": True, "child": True})
+    answer = await project.start()
+    told = await project.called()
+    await project.engine.control("stop", answer["runId"])
+    facts = await project.ended(answer["runId"])
     assert facts[-1]["kind"] == "cancelled"
     async with asyncio.timeout(60):
         while not (gone(told["pid"]) and gone(told["child"])):
             await asyncio.sleep(0.01)
 
 
-async def test_the_time_limit_of_a_step_ends_its_agent(place: Place) -> None:
-    place.write(slow="execution: {provider: claude-code, model: m}\nsteps:\n  - {name: write, run: x, timeout: 1s}\n")
-    place.agent.say({"hang": True})
-    facts = await place.run("slow")
+async def test_the_time_limit_of_a_step_ends_its_agent(project: AgentProject) -> None:
+    project.write(slow="execution: {provider: claude-code, model: m}\nsteps:\n  - {name: write, run: x, timeout: 1s}\n")
+    project.agent.say({"hang": True})
+    facts = await project.run("slow")
     assert facts[-1]["kind"] == "failed"
     assert "1 s" in facts[-1]["error"]["message"]
-    assert gone(place.agent.calls[0]["pid"])
+    assert gone(project.agent.calls[0]["pid"])
 
 
-async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_nothing_is(place: Place) -> None:
-    place.agent.say({"text": "one", "cost": 0.75}, {"text": "NO", "cost": 0.5}, {"text": "never"})
-    facts = await place.run(limits={"budgetUsd": 1.0})
+async def test_under_a_cap_an_agent_is_told_what_is_left_and_none_starts_where_nothing_is(
+    project: AgentProject,
+) -> None:
+    project.agent.say({"text": "one", "cost": 0.75}, {"text": "NO", "cost": 0.5}, {"text": "never"})
+    facts = await project.run(limits={"budgetUsd": 1.0})
     assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("budget", "one")
-    assert len(place.agent.calls) == 2
-    assert [option(call["words"], "--max-budget-usd") for call in place.agent.calls] == ["1", "0.25"]
+    assert len(project.agent.calls) == 2
+    assert [option(call["words"], "--max-budget-usd") for call in project.agent.calls] == ["1", "0.25"]
 
 
-async def test_under_a_cap_a_step_that_does_not_say_its_cost_counts_for_all_that_is_left(place: Place) -> None:
-    place.agent.say({"text": "one", "cost": None}, {"text": "never"})
-    facts = await place.run(limits={"budgetUsd": 1.0})
+async def test_under_a_cap_a_step_that_does_not_say_its_cost_counts_for_all_that_is_left(project: AgentProject) -> None:
+    project.agent.say({"text": "one", "cost": None}, {"text": "never"})
+    facts = await project.run(limits={"budgetUsd": 1.0})
     assert (facts[-1]["reason"], facts[-1]["finalOutput"]) == ("budget", "one")
-    assert len(place.agent.calls) == 1
+    assert len(project.agent.calls) == 1
     assert [fact["usd"] for fact in facts if fact["kind"] == "call"] == [1.0]
 
 
-async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(place: Place) -> None:
+async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(project: AgentProject) -> None:
     """Nobody can bound the tokens of an agent before it works: the record says by how much it was too much."""
-    place.agent.say({"text": "one"}, {"text": "never"})
-    facts = await place.run(limits={"maxTokens": 14})
-    assert len(place.agent.calls) == 1
+    project.agent.say({"text": "one"}, {"text": "never"})
+    facts = await project.run(limits={"maxTokens": 14})
+    assert len(project.agent.calls) == 1
     told = [fact["message"] for fact in facts if fact["kind"] == "warning" and fact["code"] == "cap_overshot"]
     assert told == ["The last call took more than was left: 15 of 14 tokens. That is known only afterwards."]
     assert (facts[-1]["kind"], facts[-1]["reason"]) == ("completed", "budget")
@@ -183,52 +187,54 @@ async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(pla
 
 
 @pytest.mark.parametrize("which", ["workflow", "assistant"])
-async def test_an_agent_that_shall_stand_in_for_a_model_is_refused_before_the_start(place: Place, which: str) -> None:
+async def test_an_agent_that_shall_stand_in_for_a_model_is_refused_before_the_start(
+    project: AgentProject, which: str
+) -> None:
     """It would only be passed over, and nobody would know why."""
-    place.write(main="execution: {provider: openai, model: m}\nsteps:\n  - {name: write, run: Write}\n")
+    project.write(main="execution: {provider: openai, model: m}\nsteps:\n  - {name: write, run: Write}\n")
     assistant = {"name": "A", "persona": "p", "provider": "openai", "loopEnabled": True, "maxIterations": 1}
-    (place.root / "a.assistant.json").write_text(json.dumps(assistant))
+    (project.root / "a.assistant.json").write_text(json.dumps(assistant))
     own = {"kind": "scripted", "script": [{"say": {"fail": "server"}}], "fallback": ["claude-code/sonnet"]}
-    place.settings(providers={**place.agent.settings, "openai": own})
+    project.settings(providers={**project.agent.settings, "openai": own})
     if which == "workflow":
-        answer = await place.start()
+        answer = await project.start()
     else:
-        request = {"root": str(place.root), "path": str(place.root / "a.assistant.json"), "message": "go"}
-        answer = await place.engine.start({**request, "target": {"kind": "assistant"}})
+        request = {"root": str(project.root), "path": str(project.root / "a.assistant.json"), "message": "go"}
+        answer = await project.engine.start({**request, "target": {"kind": "assistant"}})
     assert (answer["ok"], answer["code"]) == (False, "bad_argument"), answer
     assert "`providers.openai.fallback` names `claude-code`" in answer["message"]
     assert "`providers`" in answer["hint"]
-    assert place.agent.calls == []
+    assert project.agent.calls == []
 
 
-async def test_under_a_cap_an_agent_that_tells_no_cost_needs_a_price(place: Place) -> None:
-    place.write(silent="execution: {provider: mine, model: m}\nsteps:\n  - {name: write, run: Write}\n")
+async def test_under_a_cap_an_agent_that_tells_no_cost_needs_a_price(project: AgentProject) -> None:
+    project.write(silent="execution: {provider: mine, model: m}\nsteps:\n  - {name: write, run: Write}\n")
     own: dict[str, Any] = {"kind": "agent-cli", "cli": ["cat"]}
-    place.settings(providers={"mine": own})
-    answer = await place.start("silent", limits={"budgetUsd": 1.0})
+    project.settings(providers={"mine": own})
+    answer = await project.start("silent", limits={"budgetUsd": 1.0})
     assert (answer["ok"], answer["code"]) == (False, "bad_argument")
     assert "budgetUsd" in answer["message"] and "providers.mine.price" in answer["hint"]
-    place.settings(providers={"mine": {**own, "price": {"input": 1, "output": 1}}})
-    facts = await place.run("silent", limits={"budgetUsd": 1.0})
+    project.settings(providers={"mine": {**own, "price": {"input": 1, "output": 1}}})
+    facts = await project.run("silent", limits={"budgetUsd": 1.0})
     assert (facts[-1]["kind"], facts[-1]["finalOutput"].strip()) == ("completed", "Write")
 
 
-async def test_an_agent_takes_no_tools_of_ours_and_says_so(place: Place) -> None:
-    place.write(
+async def test_an_agent_takes_no_tools_of_ours_and_says_so(project: AgentProject) -> None:
+    project.write(
         tools="""execution: {provider: claude-code, model: m, servers: [notes]}
 steps:
   - {name: write, run: Write}
 """
     )
     server = {"command": "python3", "args": ["-m", "loop_ls.testing.mcp_server"]}
-    place.settings(servers={"notes": server})
-    answer = await place.start("tools")
+    project.settings(servers={"notes": server})
+    answer = await project.start("tools")
     assert (answer["ok"], answer["code"]) == (False, "bad_argument")
     assert "`servers`" in answer["message"] + answer["hint"]
-    assert place.agent.calls == []
+    assert project.agent.calls == []
 
 
-async def test_a_mock_run_starts_no_agent(place: Place) -> None:
-    facts = await place.run(mock=True)
+async def test_a_mock_run_starts_no_agent(project: AgentProject) -> None:
+    facts = await project.run(mock=True)
     assert facts[-1]["kind"] in ("completed", "failed")
-    assert place.agent.calls == []
+    assert project.agent.calls == []

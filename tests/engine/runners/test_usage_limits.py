@@ -75,7 +75,7 @@ def test_opencode_tells_it_by_status_and_header() -> None:
     assert not heard(OpencodeOutput(deaf), {"type": "error", "error": {"data": short}}).exhausted
 
 
-class Kept:
+class RecordingBill:
     def __init__(self) -> None:
         self.attempts: list[LostAttempt] = []
 
@@ -93,8 +93,8 @@ def agent(folder: Path, *events: dict[str, Any], then: str = "sys.exit(1)", **se
     return CliRunner("house", (sys.executable,), AnyCommand((str(program),)), os.environ, settings)
 
 
-async def failing(runner: CliRunner, folder: Path, **more: Any) -> tuple[Failure, Kept]:
-    bill = Kept()
+async def failing(runner: CliRunner, folder: Path, **more: Any) -> tuple[Failure, RecordingBill]:
+    bill = RecordingBill()
     with pytest.raises(Failure) as caught:
         await runner.run(Assignment("Work.", folder=str(folder), bill=bill, **more))
     return caught.value, bill

@@ -332,7 +332,7 @@ class FakeClient:
         return None
 
 
-class FakeDoor:
+class FakeEngineAccess:
     """Opens one fake engine per root. `down`: there is none and none can be started; `older` as `FakeEngine` has it."""
 
     def __init__(self, down: bool = False, older: bool = False) -> None:

@@ -86,7 +86,7 @@ def main() -> int:
     if "modules" in sys.argv:
         atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
         return serve_stdio()
-    from tests.server.support.fake_engine import FakeDoor
+    from tests.server.support.fake_engine import FakeEngineAccess
 
     logging.basicConfig(level="INFO", stream=sys.stderr)
     if "boom" in sys.argv:
@@ -97,7 +97,7 @@ def main() -> int:
         _make_edits_fail()
     if "stuck" in sys.argv:
         _make_reading_stop()
-    return serve_stdio(FakeDoor(down="down" in sys.argv, older="older" in sys.argv))
+    return serve_stdio(FakeEngineAccess(down="down" in sys.argv, older="older" in sys.argv))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loop_ls.engine.checks.evaluate import Means, evaluated
+from loop_ls.engine.checks.evaluate import Evaluators, evaluated
 from loop_ls.engine.checks.outcome import Outcome as CheckOutcome
 from loop_ls.engine.checks.outcome import undecided
-from loop_ls.engine.checks.recorded_result import Looked, RecordedResult
+from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.enhance.evidence.trials import TrialCase
@@ -29,7 +29,7 @@ class DeclaredChecks:
     checks: Checks
     cases: Mapping[str, Case]
     document: Document
-    means: Means
+    means: Evaluators
 
     def sought(self) -> tuple[str, ...]:
         """Texts that checks look for as a whole and hide: a workflow that holds one has learnt the answer by heart."""
@@ -48,10 +48,10 @@ class DeclaredChecks:
 class OnlyTexts:
     """Nothing but texts is judged. A start with checks that need more is refused before."""
 
-    async def command(self, check: Check, looked: Looked) -> CheckOutcome:
+    async def command(self, check: Check, looked: CheckedText) -> CheckOutcome:
         return undecided(check, "programs are not run from inside of a trial")
 
-    async def rubric(self, check: Check, looked: Looked) -> CheckOutcome:
+    async def rubric(self, check: Check, looked: CheckedText) -> CheckOutcome:
         return undecided(check, "no judge is asked from inside of a trial")
 
 

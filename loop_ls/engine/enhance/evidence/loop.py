@@ -27,7 +27,7 @@ from loop_ls.engine.enhance.evidence.tally import (
     wanted_e,
 )
 from loop_ls.engine.enhance.evidence.trials import Trial, TrialCase, Trials
-from loop_ls.engine.enhance.judge import EnhanceJudge, Seen
+from loop_ls.engine.enhance.judge import EnhanceJudge, RecordedRound
 from loop_ls.engine.enhance.plan.propose import Proposed
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, independent, observed_type
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -83,7 +83,7 @@ def _in_cases(names: Sequence[str], trials: int) -> str:
     return f"in {len(names)} of {trials} trials, on {listed}"
 
 
-class TriedRound(Seen):
+class TriedRound(RecordedRound):
     """`affordable`: another text can be planned and tried."""
 
     affordable: bool

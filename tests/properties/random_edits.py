@@ -1,4 +1,4 @@
-"""Edits as hands make them, and as accidents do."""
+"""Random edits: as people type, and as accidents happen."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _PIECES = (
 )
 
 
-def place(document: Document, rng: random.Random) -> Position:
+def random_position(document: Document, rng: random.Random) -> Position:
     """Anywhere; ends of lines and the end of the text more often than by chance."""
     lines = document.text.lines
     line = len(lines) - 1 if rng.random() < 0.05 else rng.randrange(len(lines))
     return Position(line, len(lines[line]) if rng.random() < 0.25 else rng.randint(0, len(lines[line])))
 
 
-def typed(document: Document, rng: random.Random) -> Document:
+def edited_at_random(document: Document, rng: random.Random) -> Document:
     """The document one edit later, read as the server reads it: only what changed."""
     span, text = _edit(document, rng)
     return document.edit(span, text, document.version + 1)
 
 
 def _edit(document: Document, rng: random.Random) -> tuple[Span, str]:
-    start, lines = place(document, rng), document.text.lines
+    start, lines = random_position(document, rng), document.text.lines
     match rng.randrange(7):
         case 0:  # the rest of a line is not typed yet
             return Span(start, Position(start.line, len(lines[start.line]))), ""

@@ -1,6 +1,6 @@
 """Several engines on one database, each in a process of its own, and a provider that remembers what it was asked.
 
-One process imports everything and forks the others, so none of them waits for imports. What a test says to a cell
+One process imports everything and forks the others, so none of them waits for imports. What a test says to a engine
 is a method of its engine, and travels as JSON.
 """
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 class Workload:
     """A loop of `iterations` with two calls each; or, with `asks`, a call and a question to a person; or, with
     `limits`, one model call under them, for half a dollar that may be 60 cents. Every call that is made is a line in
-    a file, by run, key and cell."""
+    a file, by run, key and engine."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class Workload:
 
     @property
     def at(self) -> dict[str, str]:
-        """call -> the cell that made it last"""
-        return {f"{run_id} {key}": cell for run_id, key, cell in self._lines()}
+        """call -> the engine that made it last"""
+        return {f"{run_id} {key}": engine for run_id, key, engine in self._lines()}
 
 
 class ForkServer:
     def __init__(self) -> None:
-        argv = [sys.executable, "-m", "tests.engine.cluster.cell_process"]
+        argv = [sys.executable, "-m", "tests.engine.cluster.engine_process"]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, cwd=ROOT, text=True)
 
     def order(self, what: dict[str, Any]) -> None:
@@ -79,7 +79,7 @@ class EngineProcess:
     async def open(
         cls, fork_server: ForkServer, name: str, url: str, workload: Workload, proxy: Proxy | None = None, **more: Any
     ) -> EngineProcess:
-        """`more`: how it differs from others (`cell_process.DEFAULTS`)."""
+        """`more`: how it differs from others (`engine_process.DEFAULTS`)."""
         parts = urlsplit(url)
         reached = parts._replace(netloc=f"{parts.username}@127.0.0.1:{proxy.port}").geturl() if proxy else url
         come: asyncio.Future[tuple[asyncio.StreamReader, Any]] = asyncio.get_running_loop().create_future()
@@ -106,7 +106,7 @@ class EngineProcess:
             if not done.done():
                 done.set_result(told)
         for done in self._asked.values():
-            done.set_exception(ConnectionError(f"the process of cell {self.name} is gone"))
+            done.set_exception(ConnectionError(f"the process of engine {self.name} is gone"))
 
     async def ask(self, method: str, *given: Any, **named: Any) -> Any:
         number = max(self._asked, default=0) + 1

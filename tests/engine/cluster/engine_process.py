@@ -1,4 +1,4 @@
-"""The process that forks cells (`cells.ForkServer`), and what each of them is: an engine that obeys over a socket."""
+"""The process that forks engines (`engine_processes.ForkServer`), and each of them: it obeys over a socket."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
-import dbos  # noqa: F401 - once, before cells are forked
+import dbos  # noqa: F401 - once, before engines are forked
 
 from loop_ls.contract.facts.kinds import Call, Judged, ManualApprovalRequired, RunStarted, Tokens
 from loop_ls.contract.facts.payload import Fact
@@ -73,17 +73,19 @@ class EngineInProcess:
             return await self._asking(recorder)
         if self.order["limits"] is not None:
             return await self._paying(recorder, models)
-        cell = self
+        engine = self
 
         class Parts:
             async def run(self, turn: Turn) -> str:
                 key = turn.place.part("ask")
-                return str(await recorder.call(key, lambda: cell.pay(recorder, key, f"output of {key}")))
+                return str(await recorder.call(key, lambda: engine.pay(recorder, key, f"output of {key}")))
 
             async def judge(self, turn: Turn, output: str) -> Verdict:
                 key = turn.place.part("judge")
                 judged = Judged(criterion="until", verdict="no", output_ref=turn.place.key)
-                await recorder.call(key, lambda: cell.pay(recorder, key, "NO"), lambda said: [judged.fact(turn.place)])
+                await recorder.call(
+                    key, lambda: engine.pay(recorder, key, "NO"), lambda said: [judged.fact(turn.place)]
+                )
                 return Verdict("no")
 
         parts, place = Parts(), Place().element("develop")
