@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
 
 from loop_ls.cli.main import COMMANDS as PROGRAMS
+from loop_ls.client import EngineClient
 from loop_ls.contract.operations import COMMANDS, OPERATIONS
 from loop_ls.engine.api.mcp.agent_tools import TOOLS
 from loop_ls.engine.api.route_table import ROUTES
@@ -57,3 +59,12 @@ def test_the_client_of_vs_code_asks_for_no_command_that_there_is_not() -> None:
     asked = re.findall(r"""\.(?:executeCommand|run|ask)(?:<[^>]*>)?\(\s*["'](loopLs\.[\w.]+)["']""", source)
     assert len(asked) > 10
     assert {name for name in asked if not name.startswith("loopLs.client.")} - set(COMMANDS) == set()
+
+
+def test_the_client_of_python_says_of_each_operation_the_answer_that_the_table_names() -> None:
+    methods = {
+        name: inspect.signature(one).return_annotation for name, one in vars(EngineClient).items() if name in OPERATIONS
+    }
+    assert len(methods) > 20
+    wrong = {name: said for name, said in methods.items() if said != f"{OPERATIONS[name].answer} | Refusal"}
+    assert wrong == {"runs": "RunList | Refusal"}  # the states alone, without the rows around them

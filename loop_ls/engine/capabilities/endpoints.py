@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import assert_never
 
 from loop_ls.engine.capabilities.values import Capability, EmbeddedModel, Endpoint
 from loop_ls.engine.core.env_substitution import names_in
@@ -43,7 +44,7 @@ def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> It
             yield Endpoint(provider.name, url, provider.key_env, url, price=price)
             for variable in variables:
                 yield Endpoint(provider.name, url, variable, url)
-        case _:
+        case "openai" | "anthropic":
             in_address = names_in(provider.written)
             chosen_here = bool(own.get("baseUrl") or own.get("apiKeyEnv"))
             near = provider.on_this_machine and not chosen_here and not provider.key_env
@@ -51,6 +52,8 @@ def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> It
             yield Endpoint(provider.name, provider.base_url, provider.key_env, provider.written, near, price)
             for variable in dict.fromkeys((*in_address, *sent)):
                 yield Endpoint(provider.name, provider.base_url, variable, provider.written)
+        case kind:
+            assert_never(kind)
 
 
 def _with_fallbacks(names: Iterable[str], settings: Mapping[str, Json]) -> set[str]:

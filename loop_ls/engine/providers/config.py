@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import cast, get_args
 from urllib.parse import urlsplit
 
 from loop_ls.engine.core.addresses import address_fault, is_here, whole_address, without_password
@@ -24,7 +24,7 @@ from loop_ls.formats.common.target import Target
 from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.text.json_value import Json, as_object, float_field
 
-KINDS: tuple[Kind, ...] = ("openai", "anthropic", "local", "scripted", "pydantic-ai")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 #: How long one answer may take in all when nobody said anything.
 TOTAL_SECONDS = 300.0

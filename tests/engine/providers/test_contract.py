@@ -13,6 +13,8 @@ import pytest
 from loop_ls.engine.core.messages import ToolAnswer, ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.ports import EmbedRequest, ModelRequest
 from loop_ls.engine.providers import Providers, RunModels
+from loop_ls.engine.providers.config import KINDS
+from loop_ls.formats.settings.keys import PROVIDER_KINDS
 from tests.engine.providers.support.recording_provider import Asks, RecordingProvider
 
 KEY = "sk-made-up"
@@ -211,3 +213,7 @@ def test_the_fake_takes_what_the_service_takes_and_asks_for_headers(service: Rec
     assert post(f"{service.url}/v1/messages", MESSAGES, authorization="")[0] == 401
     assert post(f"{service.url}/v1/messages", MESSAGES, **{"content-type": "text/plain"})[0] == 415
     assert len(service.requests) == 2
+
+
+def test_settings_may_say_every_kind_of_service_that_can_be_asked() -> None:
+    assert set(PROVIDER_KINDS) - {"agent-cli"} == set(KINDS)
