@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,8 +172,7 @@ async def _agree(engine: EngineClient, request: JsonObject, manner: RunOptions) 
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
     if manner.as_json:
-        print(json.dumps(answer, ensure_ascii=False))
-        return 0
+        return print_json(answer)
     listed = answer["capabilities"]
     for one in listed:
         print(f"it {shown(one)}")
@@ -251,7 +249,7 @@ def _with_inputs(request: JsonObject, given: dict[str, str]) -> JsonObject:
 
 def detached(answer: NewRun, as_json: bool) -> int:
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_json(answer)
     else:
         print(answer["runId"])
         print(f"Watch it: loop-ls runs events {answer['runId'][:6]} --follow", file=sys.stderr)

@@ -7,14 +7,13 @@ Every trial is a run of its own, so what it cost and why it failed is in the rec
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.arguments import add_model, from_one
+from loop_ls.cli.arguments import add_model, from_one, print_json
 from loop_ls.cli.commands.run import RunOptions, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file
@@ -206,7 +205,7 @@ def _told(suite: Suite, trials: list[Trial], args: argparse.Namespace) -> int:
             print(f"loop-ls: {args.junit} cannot be written: {error.strerror or error}", file=sys.stderr)
             return REFUSED
     if args.json:
-        print(json.dumps({"ok": passed, "trials": [asdict(one) for one in trials]}, ensure_ascii=False))
+        print_json({"ok": passed, "trials": [asdict(one) for one in trials]})
     else:
         print(summary_line(trials))
     return 0 if passed else 1

@@ -5,9 +5,9 @@ how often it agrees with itself.
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
+from loop_ls.cli.arguments import print_json
 from loop_ls.cli.commands.run import RunOptions, agreed
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
@@ -69,7 +69,7 @@ async def _tried(engine: EngineClient, request: JsonObject, args: argparse.Names
     if not answer["ok"]:
         return refuse(answer, args.json)
     if args.json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_json(answer)
     else:
         _show(answer)
     return 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
-import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loop_ls.cli.arguments import print_json
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
 from loop_ls.index.disk.projects import place_of
 from loop_ls.report.terminal_text import shown
@@ -78,7 +78,7 @@ def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:
 def refuse(answer: Refusal, as_json: bool = False) -> int:
     """Say why not, and what to do. The exit status of refusals."""
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False))
+        print_json(answer)
         return REFUSED
     first, *rest = refusal_lines(answer)
     print("\n".join([f"loop-ls: {first}", *rest]), file=sys.stderr)

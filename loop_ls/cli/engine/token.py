@@ -6,11 +6,11 @@ Works on the data folder itself, so it needs no running engine; a running one se
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from datetime import datetime
 from pathlib import Path
 
+from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of
 from loop_ls.client import data_folder
 from loop_ls.client.engine_location import claim
@@ -96,7 +96,7 @@ def _row(token: Token) -> dict[str, object]:
 
 
 def _print(answer: dict[str, object]) -> int:
-    print(json.dumps(answer, ensure_ascii=False))
+    print_json(answer)
     return 0
 
 

@@ -6,13 +6,13 @@ Progress goes to standard error, the result to standard output, so that a pipe g
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
+from loop_ls.cli.arguments import print_json
 from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.pause import AskLine, Pause
 from loop_ls.cli.watch.plain import told
@@ -112,7 +112,7 @@ def _lines(event: JsonObject, watched: Watched, verbose: bool, plain: bool) -> I
 def _report(state: RunStateView, watched: Watched, as_json: bool) -> None:
     output = text_field(watched.end or {}, "finalOutput") or state.get("lastOutput") or ""
     if as_json:
-        print(json.dumps(_summary(state, output), ensure_ascii=False))
+        print_json(_summary(state, output))
         return
     run_id = state["runId"][:6]
     if failed := state.get("error"):
