@@ -46,7 +46,7 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
-from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, Program
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
@@ -77,6 +77,7 @@ from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
+from loop_ls.engine.starting.workflow import plan_of
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
 from loop_ls.text.json_value import Json, JsonObject
@@ -287,7 +288,7 @@ class Engine:
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
-                plan = _plan_of(prepared.started, prepared.texts)
+                plan = plan_of(prepared.started, prepared.texts)
                 from loop_ls.engine.capabilities.derive import capabilities_of  # what prepared it has imported it
 
                 return {"ok": True, "capabilities": [*map(sentence, capabilities_of(plan, os.environ).shown)]}
@@ -303,7 +304,7 @@ class Engine:
         typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
         if not any(typed.values()):
             return started
-        mask = self._mask_of(_plan_of(started, texts)).of_typed
+        mask = self._mask_of(plan_of(started, texts)).of_typed
         masked = {name: mask.free(value) for name, value in typed.items()}
         return started if masked == typed else started.model_copy(update=masked)
 
@@ -642,7 +643,3 @@ class Engine:
             "damaged": sorted(self._runs.damaged),
             "managers": self.heartbeat.wire(),
         }
-
-
-def _plan_of(started: RunStarted, texts: Mapping[str, str]) -> Plan:
-    return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))

@@ -9,10 +9,11 @@ from loop_ls.features.complete.shapes import meaning_of
 from loop_ls.features.complete.style import style_of
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lookup.pieces import pieces_at
-from loop_ls.features.spot.block import Frame, dash_at, indent_of, open_frames
+from loop_ls.features.spot.block import Frame, dash_at, open_frames
 from loop_ls.formats.common.key_table import Type
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import TextEdit
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 

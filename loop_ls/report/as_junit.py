@@ -32,13 +32,13 @@ def _suites(checked: Checked, failing: Severity | None) -> Iterator[str]:
         empty = False
         cases = list(pairs)
         failures = sum(_fails(finding, failing) for _, finding in cases)
-        yield f'  <testsuite name={_quoted(path)} tests="{len(cases)}" failures="{failures}" errors="0" skipped="0">'
+        yield f'  <testsuite name={quoted(path)} tests="{len(cases)}" failures="{failures}" errors="0" skipped="0">'
         for file, finding in cases:
             yield from _case(file, finding, failing)
         yield "  </testsuite>"
     if empty:
         yield '  <testsuite name="loop-ls" tests="1" failures="0" errors="0" skipped="0">'
-        yield f'    <testcase classname="loop-ls" name={_quoted(f"no findings in {checked.count} files")}/>'
+        yield f'    <testcase classname="loop-ls" name={quoted(f"no findings in {checked.count} files")}/>'
         yield "  </testsuite>"
 
 
@@ -49,10 +49,10 @@ def _case(file: CheckedFile, finding: Finding, failing: Severity | None) -> Iter
     name = f"{finding.rule} {finding.name} at {start.line + 1}:{start.column + 1}"
     lines = [f"{place}: {WORDS[finding.severity]}: {message}", *(excerpt(file.lines, finding.span) or ())]
     text = escape("\n".join(shown(line) for line in lines))
-    head = f"    <testcase classname={_quoted(file.path)} name={_quoted(name)} file={_quoted(file.path)}"
+    head = f"    <testcase classname={quoted(file.path)} name={quoted(name)} file={quoted(file.path)}"
     yield f'{head} line="{start.line + 1}">'
     if _fails(finding, failing):
-        yield f"      <failure type={_quoted(finding.rule)} message={_quoted(message)}>{text}</failure>"
+        yield f"      <failure type={quoted(finding.rule)} message={quoted(message)}>{text}</failure>"
     else:
         yield f"      <system-out>{text}</system-out>"
     yield "    </testcase>"
@@ -62,6 +62,6 @@ def _fails(finding: Finding, failing: Severity | None) -> bool:
     return failing is not None and finding.severity <= failing
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """An attribute's value. XML has no way to write most control characters."""
     return quoteattr(shown(text))

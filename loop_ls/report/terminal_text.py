@@ -35,3 +35,8 @@ def _is_harmless(letter: str) -> bool:
     if kind == "Cf":
         return letter in "\u200c\u200d\ufe0f"  # joiners inside emoji and scripts; never direction marks
     return kind not in ("Cc", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def shown_lines(text: str) -> str:
+    """A text of several lines, safe to print."""
+    return "\n".join(map(shown, text.split("\n")))

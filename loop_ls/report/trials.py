@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 from loop_ls.contract.amounts import money
+from loop_ls.report.as_junit import quoted
 from loop_ls.report.terminal_text import shown
 
 Ending = Literal["passed", "failed", "error", "skipped"]
@@ -63,7 +64,7 @@ def trials_as_junit(path: str, trials: Sequence[Trial]) -> str:
     """`path` is that of the file of cases."""
     counts = f'tests="{len(trials)}" failures="{_count(trials, "failed")}" errors="{_count(trials, "error")}"'
     time = f'time="{sum(one.seconds for one in trials):.3f}"'
-    suite = f'  <testsuite name={_quoted(path)} {counts} skipped="{_count(trials, "skipped")}" {time}>'
+    suite = f'  <testsuite name={quoted(path)} {counts} skipped="{_count(trials, "skipped")}" {time}>'
     lines = [f'<testsuites name="loop-ls" {counts} {time}>', suite]
     for one in trials:
         lines += _case(path, one)
@@ -71,9 +72,9 @@ def trials_as_junit(path: str, trials: Sequence[Trial]) -> str:
 
 
 def _case(path: str, trial: Trial) -> Iterable[str]:
-    head = f'    <testcase classname={_quoted(path)} name={_quoted(trial.id)} time="{trial.seconds:.3f}"'
+    head = f'    <testcase classname={quoted(path)} name={quoted(trial.id)} time="{trial.seconds:.3f}"'
     text = escape("\n".join(shown(line) for problem in trial.problems for line in problem.splitlines()))
-    first = _quoted(trial.problems[0].splitlines()[0] if trial.problems else "")
+    first = quoted(trial.problems[0].splitlines()[0] if trial.problems else "")
     match trial.ending:
         case "passed":
             yield f"{head}/>"
@@ -91,7 +92,3 @@ def _case(path: str, trial: Trial) -> Iterable[str]:
 
 def _count(trials: Iterable[Trial], ending: Ending) -> int:
     return sum(one.ending == ending for one in trials)
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(shown(text))

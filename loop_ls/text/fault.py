@@ -16,3 +16,8 @@ class Fault(NamedTuple):
 
     def shift(self, lines: int) -> Fault:
         return self if lines == 0 else Fault(self.span.shift(lines), self.message, self.code)
+
+
+def shortened(text: str) -> str:
+    """A word of the file as a sentence quotes it."""
+    return text if len(text) <= 40 else text[:37].rstrip() + "..."

@@ -19,7 +19,7 @@ from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import first_text
 from loop_ls.client.refusal import refusal
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _about(args: argparse.Namespace, run_id: str, tell: Tell) -> int:
             if not answer["ok"]:
                 return refuse(answer, args.json)
             told = answer.get("markdown") or "done"
-            print(json.dumps(answer, ensure_ascii=False) if args.json else _safe(str(told)))
+            print(json.dumps(answer, ensure_ascii=False) if args.json else shown_lines(str(told)))
             return 0
 
     return settled(work, args.json)
@@ -182,7 +182,3 @@ def _read(path: Path) -> str | None:
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _safe(text: str) -> str:
-    return "\n".join(map(shown, text.split("\n")))

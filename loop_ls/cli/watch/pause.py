@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.run_view.rounds import listed
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Pause:
                 return "stop"
             word = line.strip().lower()[:1]
             if word == "d":
-                print(_safe(str(self._proposed.get("diff") or "no change")), file=sys.stderr, flush=True)
+                print(shown_lines(str(self._proposed.get("diff") or "no change")), file=sys.stderr, flush=True)
             elif word in _CHOICES:
                 return _CHOICES[word]
 
@@ -97,7 +97,3 @@ def terminal_line(question: str) -> str | None:
     finally:
         signal.signal(signal.SIGINT, before)
     return line.rstrip("\n") if line else None
-
-
-def _safe(text: str) -> str:
-    return "\n".join(map(shown, text.split("\n")))

@@ -17,7 +17,6 @@ from loop_ls.engine.bodies.refine import run_refine
 from loop_ls.engine.bodies.run_mode import run_prompt
 from loop_ls.engine.bodies.steps import (
     Try,
-    as_error,
     goes_on,
     is_due,
     mode_name,
@@ -28,6 +27,7 @@ from loop_ls.engine.bodies.steps import (
 )
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import error_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Step, Template
 
@@ -97,7 +97,7 @@ async def _run_loop(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fin
     try:
         finished = await _loop_body(frame, loop, scope, place)
     except Failure as failure:
-        fact = StepFailed(step=loop.name, mode="loop", error=as_error(failure), reason=failure.reason).fact(place)
+        fact = StepFailed(step=loop.name, mode="loop", error=error_of(failure), reason=failure.reason).fact(place)
         await recorder.record(place.part("failed"), [fact])
         raise _at(failure, place) from failure
     await recorder.record(place.part("completed"), [_completed(finished).fact(place)])

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loop_ls.contract.facts.kinds import Retrying, StepCompleted, StepFailed, StepSkipped, StepStarted, Warned
-from loop_ls.contract.facts.payload import Error, Fact
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import further_tries
 from loop_ls.engine.context.if_condition import condition_holds
 from loop_ls.engine.context.interpolation import undefined
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.loop_driver import error_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.workflow.keys import STEP
 from loop_ls.formats.workflow.model import Consensus, Embeddings, Execution, Loop, Rag, Step, Template
@@ -91,7 +92,7 @@ def goes_on(step: Step, execution: Execution) -> bool:
 
 async def retrying(attempt: Try, failure: Failure) -> None:
     """Note that a failed step is tried again."""
-    fact = Retrying(attempt=attempt.attempt + 1, because=as_error(failure)).fact(attempt.place)
+    fact = Retrying(attempt=attempt.attempt + 1, because=error_of(failure)).fact(attempt.place)
     await attempt.frame.recorder.record(attempt.inner.part("retrying"), [fact])
 
 
@@ -102,12 +103,8 @@ async def swallowed(frame: Frame, step: Step, place: Place, failure: Failure) ->
 
 
 async def note_failure(frame: Frame, step: Step, place: Place, failure: Failure) -> None:
-    fact = StepFailed(step=step.name, mode=mode_name(step), error=as_error(failure), reason=failure.reason).fact(place)
+    fact = StepFailed(step=step.name, mode=mode_name(step), error=error_of(failure), reason=failure.reason).fact(place)
     await frame.recorder.record(place.part("failed"), [fact])
-
-
-def as_error(failure: Failure) -> Error:
-    return Error(code=failure.code, message=failure.message, hint=failure.hint)
 
 
 def mode_name(step: Step) -> str:

@@ -10,13 +10,14 @@ from typing import Literal
 from loop_ls.features.complete.shapes import Meaning, meaning_of
 from loop_ls.features.complete.style import Style, style_of
 from loop_ls.features.lookup.pieces import element_at, pieces_at
-from loop_ls.features.spot.block import Frame, dash_at, indent_of
+from loop_ls.features.spot.block import Frame, dash_at
 from loop_ls.features.spot.line import spots_at
 from loop_ls.features.spot.place import Lines, Spot
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 #: How far below its piece the lines are looked at: what follows decides where a blank line belongs.

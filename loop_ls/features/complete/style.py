@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loop_ls.features.spot.block import KEY, blank, dash_at, indent_of
+from loop_ls.features.spot.block import KEY, blank, dash_at
+from loop_ls.syntax.yaml.line_patterns import indent_of
 
 _LINES_LOOKED_AT = 200
 

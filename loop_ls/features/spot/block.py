@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from loop_ls.features.spot.flow import Flow, read_flow
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position
 
 KEY = re.compile(
@@ -63,10 +64,6 @@ class Open:
     flow: Flow | None = None  # an unclosed flow collection
     flow_path: tuple[str, ...] = ()
     flow_column: int = 0  # of its owner
-
-
-def indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
 
 
 def blank(line: str) -> bool:

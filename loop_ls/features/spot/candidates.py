@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loop_ls.features.spot.block import Frame, blank, child_path, indent_of
+from loop_ls.features.spot.block import Frame, blank, child_path
 from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, other_items, outer, written, written_below
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 _WORD = re.compile(r"(?:[\w$][\w$./-]*)?")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from loop_ls.features.spot.block import Frame, indent_of
+from loop_ls.features.spot.block import Frame
 from loop_ls.features.spot.flow import Flow
 from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, Written, empty, outer, written
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 

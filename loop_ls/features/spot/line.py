@@ -13,7 +13,6 @@ from loop_ls.features.spot.block import (
     blank,
     dash_at,
     flow_limit,
-    indent_of,
     open_dash,
     open_frames,
     open_mapping,
@@ -24,6 +23,7 @@ from loop_ls.features.spot.candidates import candidates
 from loop_ls.features.spot.flow import Flow, read_flow
 from loop_ls.features.spot.inflow import flow_spot
 from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, empty, other_items, outer, written
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
-from loop_ls.features.spot.block import KEY, Frame, blank, indent_of, plain_value, unquoted
+from loop_ls.features.spot.block import KEY, Frame, blank, plain_value, unquoted
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.lines import without_trailing_blanks
 from loop_ls.text.position import Position, Span
 
@@ -56,16 +57,12 @@ def _removal(document: Document, source: tuple[int, int]) -> TextEdit:
 
 
 def _indent(lines: list[str]) -> int:
-    return next(_blanks(line) for line in lines if line.lstrip(" ").startswith("-"))
+    return next(indent_of(line) for line in lines if line.lstrip(" ").startswith("-"))
 
 
 def _shifted(line: str, shift: int) -> str:
     content = line.lstrip(" ")
-    return " " * (_blanks(line) + shift) + content if content else line
-
-
-def _blanks(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+    return " " * (indent_of(line) + shift) + content if content else line
 
 
 def _end_of_content(lines: list[str]) -> int:

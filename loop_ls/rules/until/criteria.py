@@ -11,24 +11,20 @@ import re
 from dataclasses import dataclass
 
 from loop_ls.rules.docs.phrases import shortened
+from loop_ls.rules.until.words import group
 from loop_ls.text.markdown import code, escaped
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 #: What a positive verdict looks like, best first.
 _POSITIVE = (
     *("PASS", "PASSED", "APPROVED", "APPROVE", "ACCEPTED", "ACCEPT", "DONE", "COMPLETE", "COMPLETED", "FINISHED"),
     *("READY", "SUCCESS", "SUCCEEDED", "LGTM", "SOLVED", "FOUND", "VERIFIED", "VALID", "CORRECT", "GREEN", "SHIP"),
 )
-_NEGATIVE = _words(
+_NEGATIVE = group(
     """FAIL FAILED FAILURE REJECT REJECTED REVISE NEEDS CHANGES RETRY ERROR ERRORS INVALID INCORRECT BLOCKED
     TODO FIXME INCOMPLETE MISSING CONTINUE RED WRONG ISSUE ISSUES"""
 )
 #: Capitals for emphasis or as a name of a format, never a marker (WF708).
-_EMPHASIS = _words(
+_EMPHASIS = group(
     """AND NOT ONLY EXACTLY MUST NEVER ALWAYS ALL ANY THE YOU YOUR WITH FOR ONE EITHER NOTHING ELSE BOTH EVERY EACH
     IMPORTANT NOTE WARNING JSON YAML HTML HTTP HTTPS REST API URL XML CSV SQL CSS PDF LLM TODO README ASCII UTF RULES
     RESPOND RESPONSE OUTPUT INPUT FORMAT STRICT STRICTLY WORD WORDS LINE FIRST LAST BEFORE AFTER END START"""
@@ -51,7 +47,7 @@ _TESTS = re.compile(r"\b(?:run|execute)\b[^\n]{0,20}\btests?\b", re.IGNORECASE)
 _STARTS = re.compile(r"\b(?:start|starts|begin|begins|beginning|first (?:line|word))\b", re.IGNORECASE)
 _ENDS = re.compile(r"\b(?:end|ends|finish|close|last (?:line|word))\b", re.IGNORECASE)
 #: Step names that say what their output is.
-_NOUNS = _words(
+_NOUNS = group(
     """review report verdict answer reply response summary evaluation assessment critique feedback analysis
     plan draft text document article translation judgement judgment decision score audit"""
 )

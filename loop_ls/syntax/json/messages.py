@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from loop_ls.text.fault import Fault
+from loop_ls.text.fault import Fault, shortened
 from loop_ls.text.position import Span
 
 _INSTEAD = {"True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null"}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37].rstrip() + "..."
 
 
 def comment(span: Span) -> Fault:
@@ -25,11 +21,11 @@ def missing_comma(span: Span) -> Fault:
 
 
 def missing_colon(span: Span, key: str) -> Fault:
-    return Fault(span, f"`{_short(key)}` has no colon behind it; write its value after a colon.", "missing-colon")
+    return Fault(span, f"`{shortened(key)}` has no colon behind it; write its value after a colon.", "missing-colon")
 
 
 def missing_value(span: Span, key: str) -> Fault:
-    return Fault(span, f"`{_short(key)}` has no value behind its colon.", "missing-value")
+    return Fault(span, f"`{shortened(key)}` has no value behind its colon.", "missing-value")
 
 
 def missing_key(span: Span) -> Fault:
@@ -37,7 +33,7 @@ def missing_key(span: Span) -> Fault:
 
 
 def bare_key(span: Span, key: str) -> Fault:
-    return Fault(span, f"`{_short(key)}` needs double quotes to be a key.", "quotes-needed")
+    return Fault(span, f"`{shortened(key)}` needs double quotes to be a key.", "quotes-needed")
 
 
 def single_quotes(span: Span) -> Fault:
@@ -46,7 +42,7 @@ def single_quotes(span: Span) -> Fault:
 
 def bad_word(span: Span, word: str) -> Fault:
     instead = f"write `{_INSTEAD[word]}`" if word in _INSTEAD else "put double quotes around a text"
-    return Fault(span, f"`{_short(word)}` is no JSON value; {instead}.", "quotes-needed")
+    return Fault(span, f"`{shortened(word)}` is no JSON value; {instead}.", "quotes-needed")
 
 
 def bad_text(span: Span, problem: str) -> Fault:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from loop_ls.text.fault import Fault
+from loop_ls.text.fault import Fault, shortened
 from loop_ls.text.position import Position, Span
 
 
 def _at(line: int, start: int, end: int) -> Span:
     return Span(Position(line, start), Position(line, max(end, start + 1)))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37].rstrip() + "..."
 
 
 def tab(line: int, start: int, end: int) -> Fault:
@@ -32,13 +28,13 @@ def _named(sign: str) -> str:
 def missing_colon(line: int, start: int, word: str) -> Fault:
     return Fault(
         _at(line, start, start + len(word)),
-        f"`{_short(word)}` has no colon behind it; write `{_short(word)}:` and its value.",
+        f"`{shortened(word)}` has no colon behind it; write `{shortened(word)}:` and its value.",
         "missing-colon",
     )
 
 
 def missing_space(line: int, colon: int, key: str) -> Fault:
-    return Fault(_at(line, colon, colon + 1), f"`{_short(key)}:` needs a space behind its colon.", "missing-space")
+    return Fault(_at(line, colon, colon + 1), f"`{shortened(key)}:` needs a space behind its colon.", "missing-space")
 
 
 def missing_dash_space(line: int, dash: int) -> Fault:
@@ -94,13 +90,13 @@ def behind_header(line: int, start: int, end: int, sign: str) -> Fault:
 
 
 def inline_item(line: int, start: int, end: int, key: str) -> Fault:
-    sentence = f"`- ` cannot follow `{_short(key)}:` on the same line; begin a new line, or write `[...]`."
+    sentence = f"`- ` cannot follow `{shortened(key)}:` on the same line; begin a new line, or write `[...]`."
     return Fault(_at(line, start, end), sentence, "unexpected-text")
 
 
 def stray_text(line: int, start: int, text: str) -> Fault:
     first = text.split(maxsplit=1)[0] if text.split() else text
-    hint = f"is a colon missing behind `{_short(first)}`, or is it indented too little?"
+    hint = f"is a colon missing behind `{shortened(first)}`, or is it indented too little?"
     return Fault(
         _at(line, start, start + len(text)),
         f"A `key: value` is expected here, not plain text; {hint}",
