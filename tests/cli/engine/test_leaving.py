@@ -103,7 +103,9 @@ async def test_a_call_in_flight_is_heard_before_the_engine_leaves(alone: CliProj
     assert [fact["tokens"] for fact in facts if fact["kind"] == "call"] == [{"input": 3, "output": 2}] * 2
 
 
-async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(alone: CliProject, provider: SlowProvider) -> None:
+async def test_a_note_is_in_one_prompt_also_when_the_engine_is_killed(
+    alone: CliProject, provider: SlowProvider
+) -> None:
     run_id, pid = await in_flight(alone, provider)
     await call(alone, "runs", "note", run_id, "mind the tide")
     os.kill(pid, signal.SIGKILL)

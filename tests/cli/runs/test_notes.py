@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import CliProject
 from tests.cli.runs.test_watching import LONG, drafts
 
 
-def test_watching_tells_of_a_note(alone: Place) -> None:
+def test_watching_tells_of_a_note(alone: CliProject) -> None:
     alone.write("develop.answers.yaml", drafts(0, 300))
     watching = alone.popen("run", "develop.yaml", "--input", "ships")
     assert watching.stderr
@@ -24,7 +24,7 @@ def test_watching_tells_of_a_note(alone: Place) -> None:
     watching.wait(LONG)
 
 
-def test_a_note_comes_from_standard_input_and_an_ended_run_takes_none(alone: Place) -> None:
+def test_a_note_comes_from_standard_input_and_an_ended_run_takes_none(alone: CliProject) -> None:
     alone.write("develop.answers.yaml", drafts(0, 300))
     done = alone.call("run", "develop.yaml", "--input", "ships", "--detach", "--json")
     run_id = json.loads(done.stdout)["runId"]
