@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from loop_ls.cli.arguments import add_model, from_one
+from loop_ls.cli.arguments import add_model, from_one, print_json
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.conftest import DEVELOP, Place
+from tests.cli.conftest import DEVELOP, CliProject
 
 ANSWERS = """\
 answers:
@@ -28,13 +28,13 @@ assert:
 """
 
 
-def compared_file(place: Place) -> None:
+def compared_file(place: CliProject) -> None:
     place.write("twice.yaml", DEVELOP.replace("develop_it", "twice"))
     place.write("twice.answers.yaml", ANSWERS)
     place.write("twice.checks.yaml", CHECKS)
 
 
-def test_two_runs_stand_side_by_side_with_what_differs(shared: Place) -> None:
+def test_two_runs_stand_side_by_side_with_what_differs(shared: CliProject) -> None:
     compared_file(shared)
     ids = []
     for word in ("tea", "ships"):
@@ -63,7 +63,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(shared: Place) -> None:
     assert (alone.returncode, "name two or more" in alone.stderr) == (2, True)
 
 
-def test_one_start_runs_with_each_model_and_compares(shared: Place) -> None:
+def test_one_start_runs_with_each_model_and_compares(shared: CliProject) -> None:
     compared_file(shared)
     done = shared.call("run", "twice.yaml", "--input", "tea", "--compare", "scripted/small,large", "--json")
     assert done.returncode == 0, done.stderr
