@@ -29,7 +29,7 @@ steps:
 
 
 #: How often the model looks for a tool whose server is not up yet.
-SEARCHES = 50
+SEARCHES = 500
 
 
 @pytest.fixture
