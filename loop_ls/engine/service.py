@@ -46,7 +46,7 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
-from loop_ls.engine.core.plan import ModelAccess, Plan, Program
+from loop_ls.engine.core.plan import ModelAccess, Plan, Program, plan_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
@@ -77,7 +77,6 @@ from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
-from loop_ls.engine.starting.workflow import plan_of
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
 from loop_ls.text.json_value import Json, JsonObject

@@ -61,6 +61,11 @@ class ModelAccess(Models, Protocol):
         ...
 
 
+def plan_of(started: RunStarted, texts: Mapping[str, str]) -> Plan:
+    """The plan of a run that is about to start; `texts`: hash -> text."""
+    return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))
+
+
 def read_plan(run_id: str, started: Mapping[str, Json], text_of: Callable[[str], str]) -> Plan:
     """The plan that a `run_started` fact holds; `text_of` gives a text by its hash."""
     fact = RunStarted.model_validate(started)

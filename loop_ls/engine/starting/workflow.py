@@ -24,7 +24,7 @@ from loop_ls.engine.checks.declared import asked_by_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import outputs_folder
 from loop_ls.engine.core.errors import Code, Refused
-from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
+from loop_ls.engine.core.plan import ModelAccess, Plan, plan_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.core.preparer import Prepared, Validate
 from loop_ls.engine.core.start_request import StartRequest
@@ -238,10 +238,6 @@ def _loop_named(workflow: Workflow, name: str) -> Loop:
         if element.name == name and isinstance(found, Loop):
             return replace(found, name=name)
     raise Refused("not_found", f"`{workflow.name}` has no loop `{name}`.")
-
-
-def plan_of(started: RunStarted, texts: Mapping[str, str]) -> Plan:
-    return read_plan("", started.fact()[1], lambda name: texts.get(name, ""))
 
 
 def _key(snapshot: Snapshot, request: StartRequest) -> str:

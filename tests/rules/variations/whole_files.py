@@ -112,7 +112,7 @@ assistants:
     stallAfter: 3
     approvalTimeoutSeconds: 60
     retry: {attempts: 2, backoffSeconds: 5}
-    loopCriteria: {type: test_pass, value: npm test, timeoutSeconds: 30, cwd: app, includeOutput: true}
+    loopCriteria: {type: test_pass, value: git diff --check, timeoutSeconds: 30, cwd: app, includeOutput: true}
   - id: reader
     name: Reader
     persona: You read.
