@@ -27,8 +27,9 @@ class Disk:
         client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
 
     def tell(self, *happened: tuple[Path, int]) -> int:
-        """The number of messages that had come before."""
-        at = len(self.client.received)
+        """The number of messages up to the last one that was waited for: the server may have seen on the disk what
+        happened before it is told, and may have said so already."""
+        at = self.client.heard
         changes = [{"uri": path.as_uri(), "type": kind} for path, kind in happened]
         self.client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
         return at

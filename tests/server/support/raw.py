@@ -37,6 +37,8 @@ class RawClient:
             bufsize=0,
         )
         self.received: list[Json] = []
+        #: Number of messages up to the last one that was waited for.
+        self.heard = 0
         self.raw = bytearray()
         self.log = bytearray()
         self._news = threading.Condition()
@@ -79,9 +81,10 @@ class RawClient:
         with self._news:
             while True:
                 while at < len(self.received):
-                    if wanted(self.received[at]):
-                        return self.received[at]
                     at += 1
+                    if wanted(self.received[at - 1]):
+                        self.heard = max(self.heard, at)
+                        return self.received[at - 1]
                 left = until - time.monotonic()
                 if left <= 0 or self._ended:
                     raise AssertionError(f"nothing came; log:\n{self.log.decode(errors='replace')}")
