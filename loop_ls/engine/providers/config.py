@@ -109,7 +109,7 @@ def configured(name: str, settings: Mapping[str, Json], environ: Mapping[str, st
         timeout=float_field(own, "timeoutSeconds") or TOTAL_SECONDS,
         prices=facts.prices,
         price=Price.read(own.get("price")),
-        bills_what_it_says=facts.bills_what_it_says,
+        bills_what_it_says=facts.bills_what_it_says and not written,  # whoever answers at another address says anything
         options=own,
     )
 

@@ -134,16 +134,22 @@ class CliRunner:
         price = Price.read(self.settings.get("price"))
         usage = Usage(heard.input_tokens, heard.output_tokens, billed=None if price else heard.usd)
         if price is None:
-            return AttemptCost(heard.input_tokens, heard.output_tokens, heard.usd)
+            usd = self._by_table(work, heard) if heard.usd == 0 else heard.usd  # tokens of a known model are not free
+            return AttemptCost(heard.input_tokens, heard.output_tokens, heard.usd if usd is None else usd)
         return booked(usage, price, (work.message, work.system, work.appended), (said,))
+
+    def _by_table(self, work: Assignment, heard: AgentOutput) -> float | None:
+        """What its tokens cost as far as the prices of its model are known."""
+        if not self.dialect.prices or not (heard.input_tokens or heard.output_tokens):
+            return None
+        models = (heard.model or "", work.model or "")  # that it says, and that it was asked for
+        known = next(filter(None, (known_price(self.dialect.prices, model) for model in models if model)), None)
+        return None if known is None else known.usd(heard.input_tokens, heard.output_tokens)
 
     def _lost(self, work: Assignment, heard: AgentOutput, code: str, message: str, began: float) -> bool:
         """Work that came to nothing is paid like any other, as far as it is known."""
         cost = self._booked(work, heard, heard.output or "")
-        usd = cost.usd
-        if usd is None and self.dialect.prices and (cost.input or cost.output):
-            known = known_price(self.dialect.prices, heard.model or work.model or "")
-            usd = None if known is None else known.usd(cost.input, cost.output)
+        usd = self._by_table(work, heard) if cost.usd is None else cost.usd
         if work.bill is None or not (cost.input or cost.output or usd):
             return False
         took = round(time.monotonic() - began, 3)

@@ -460,11 +460,16 @@ async def test_a_call_that_is_given_up_is_booked_with_what_was_heard() -> None:
 async def test_only_a_service_that_bills_what_it_says_is_believed() -> None:
     told = whole(lambda request, got: usage(request, got, cost=0.125))
     async with paid_server(told) as account:
-        for name, usd in (("openrouter", 0.125), ("openai", account.charged)):
-            house = Providers({f"{name.upper()}_API_KEY": "k"})
-            models = house.models({name: {"baseUrl": f"{account.url}/v1", "price": PRICE}})
+        url = f"{account.url}/v1"
+        for name, settings, environ, usd in (
+            ("openrouter", {}, {"OPENROUTER_BASE_URL": url}, 0.125),
+            ("openrouter", {"baseUrl": url}, {}, None),  # somebody else who calls himself so
+            ("openai", {"baseUrl": url}, {}, None),
+        ):
+            house = Providers({f"{name.upper()}_API_KEY": "k", **environ})
+            models = house.models({name: {"price": PRICE, **settings}})
             reply = await models.ask(ModelRequest(name, "m", "Say a lot."))
-            assert reply.usd == pytest.approx(usd if isinstance(usd, float) else usd[-1])
+            assert reply.usd == pytest.approx(account.charged[-1] if usd is None else usd)
             await house.aclose()
 
 
@@ -472,8 +477,8 @@ async def test_only_a_service_that_bills_what_it_says_is_believed() -> None:
 async def test_nor_is_such_a_service_where_what_it_says_is_no_amount(cost: Any) -> None:
     told = whole(lambda request, got: usage(request, got, cost=cost))
     async with paid_server(told) as account:
-        house = Providers({"OPENROUTER_API_KEY": "k"})
-        models = house.models({"openrouter": {"baseUrl": f"{account.url}/v1", "price": PRICE}})
+        house = Providers({"OPENROUTER_API_KEY": "k", "OPENROUTER_BASE_URL": f"{account.url}/v1"})
+        models = house.models({"openrouter": {"price": PRICE}})
         reply = await models.ask(ModelRequest("openrouter", "m", "Say a lot."))
         assert reply.usd == pytest.approx(account.total)
         await house.aclose()

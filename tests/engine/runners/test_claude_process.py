@@ -281,3 +281,14 @@ async def test_no_more_agents_work_at_once_than_the_settings_say(agent: FakeAgen
     go.touch()
     await asyncio.gather(*running)
     assert len(agent.calls) == 2
+
+
+@pytest.mark.parametrize(("model", "is_priced"), [("claude-sonnet-4-5", True), ("one-of-my-own", False)])
+async def test_tokens_of_a_model_with_a_known_price_are_not_free_because_the_agent_says_so(
+    agent: FakeAgent, model: str, is_priced: bool
+) -> None:
+    agent.say({"text": "done", "cost": 0})
+    done = await CliRunner("claude-code", agent.program, Claude(), dict(os.environ)).run(Assignment("x", model=model))
+    assert (done.input_tokens, done.output_tokens) == (10, 5)
+    assert done.usd is not None
+    assert (done.usd > 0) is is_priced
