@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_SECONDS = 10.0
+#: Less than servers of models keep a quiet connection (5 s is usual): none closes one that is about to be used.
+KEPT_SECONDS = 3.0
 #: Silence in the middle of an answer that is longer than this means it will not go on.
 IDLE_SECONDS = 60.0
 #: After the last word only the end of the stream is awaited, so that the connection can be used again.
@@ -249,7 +251,7 @@ class HttpModels:
 
             near = self.provider.on_this_machine
             timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=16)
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=16, keepalive_expiry=KEPT_SECONDS)
             # Loopback needs neither proxy nor certificates; elsewhere the environment says which.
             self._client = await asyncio.to_thread(
                 lambda: httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=not near, verify=not near)

@@ -14,9 +14,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import uvicorn
 
 from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.http import KEPT_SECONDS
 from loop_ls.testing.clock import made_to_jump
 from tests.engine.providers.conftest import KEY, MODELS, Asked
 
@@ -242,3 +244,37 @@ async def test_an_address_may_name_a_variable(llmock: Any) -> None:
     house = Providers({"HOUSE": llmock.base_url("openai")})
     assert (await Asked(house.models({"house": {"baseUrl": "${HOUSE}"}}))("house")).text
     await house.aclose()
+
+
+@pytest.mark.parametrize(("kept", "connections"), [(60.0, 1), (0.0, 2)])
+async def test_a_connection_that_was_quiet_for_long_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch, kept: float, connections: int
+) -> None:
+    """Its server is about to close it, and the question would be lost with it."""
+    monkeypatch.setattr("loop_ls.engine.providers.http.KEPT_SECONDS", kept)
+    made = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal made
+        made += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r\n")[0]))
+                told = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(ANSWER)}\r\n\r\n"
+                writer.write(told.encode() + ANSWER)
+                await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        house = Providers({"OPENAI_API_KEY": KEY})
+        models = house.models({"openai": {"baseUrl": url}})
+        for _ in range(2):
+            assert (await models.ask(ModelRequest("openai", "m", "Say hello."))).text == "hello"
+        await house.aclose()
+    assert made == connections
+
+
+def test_it_is_left_before_usual_servers_of_models_close_it() -> None:
+    assert uvicorn.Config("app").timeout_keep_alive > KEPT_SECONDS
