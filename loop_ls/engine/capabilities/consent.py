@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from loop_ls.contract.key_file import made_key, read_key
+from loop_ls.contract.private_file import write_private
 from loop_ls.engine.capabilities.values import (
     AnyCommand,
     Capabilities,
@@ -56,7 +57,7 @@ class Consents:
             raise self._question(capabilities)
         key, at = made_key(self._key), round(time.time())
         agreed = {here(one): {**_wire(one), "at": at, "signature": _signature(key, here(one))} for one in new}
-        self._write(known | agreed)
+        write_private(self._path, known | agreed)
 
     def _question(self, capabilities: Capabilities) -> Refused:
         nonce = secrets.token_urlsafe(16)
@@ -93,12 +94,6 @@ class Consents:
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
-
-    def _write(self, consents: JsonObject) -> None:
-        new = self._path.with_suffix(".new")
-        new.touch(0o600, exist_ok=True)
-        new.write_text(json.dumps(consents, indent=1), "utf-8")
-        new.replace(self._path)
 
 
 def proof(key: str, nonce: str, digest: str) -> str:

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from loop_ls.contract.private_file import write_private
+
 FILE_NAME = "tokens.json"
 LOCK_NAME = "tokens.lock"
 OWNER = "owner"
@@ -119,10 +121,7 @@ class Tokens:
         with _lock(self._folder / LOCK_NAME):
             tokens = list(_read(self._path) if self._path.exists() else ())
             yield tokens
-            new = self._path.with_suffix(".new")
-            new.touch(0o600, exist_ok=True)
-            new.write_text(json.dumps([asdict(each) for each in tokens], indent=1), "utf-8")
-            new.replace(self._path)
+            write_private(self._path, [asdict(each) for each in tokens])
 
 
 def _read(path: Path) -> tuple[Token, ...]:

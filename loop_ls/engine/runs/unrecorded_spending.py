@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
+from loop_ls.contract.private_file import write_private
 from loop_ls.engine.money.accounts import Day
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.text.json_value import Json, JsonObject, as_object, float_field, int_field
@@ -24,18 +25,14 @@ class UnrecordedSpending:
 
     def of(self, project: str, day: Day) -> tuple[Cost, Cost]:
         """On that day, and in all."""
-        found = as_object(self._read().get(project))
-        whole, last = _cost(found.get("whole")), _cost(found.get("lastDay"))
-        return (last if found.get("day") == list(day) else Cost()), whole
+        return _of(self._read(), project, day)
 
     def add(self, project: str, day: Day, cost: Cost) -> None:
-        on_day, whole = self.of(project, day)
+        known = self._read()
+        on_day, whole = _of(known, project, day)
         own: JsonObject = {"day": list(day), "lastDay": _wire(on_day.plus(cost)), "whole": _wire(whole.plus(cost))}
-        new = self._path.with_suffix(".new")
         try:
-            new.touch(0o600, exist_ok=True)
-            new.write_text(json.dumps({**self._read(), project: own}, indent=1), "utf-8")
-            new.replace(self._path)
+            write_private(self._path, {**known, project: own})
         except OSError as error:
             logger.warning("what a trial has cost cannot be kept in %s: %s", self._path, error)
 
@@ -47,6 +44,12 @@ class UnrecordedSpending:
         except (OSError, ValueError) as error:
             logger.warning("%s cannot be read, so what trials have cost counts from now on: %s", self._path, error)
             return {}
+
+
+def _of(known: Mapping[str, Json], project: str, day: Day) -> tuple[Cost, Cost]:
+    found = as_object(known.get(project))
+    whole, last = _cost(found.get("whole")), _cost(found.get("lastDay"))
+    return (last if found.get("day") == list(day) else Cost()), whole
 
 
 def _cost(written: Json) -> Cost:
