@@ -19,6 +19,7 @@ from loop_ls.client import follow
 from loop_ls.client.consent import agreed
 from loop_ls.client.engine_location import EngineUnavailable, Handover, read_handover
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.endings import ENDED
 from loop_ls.contract.operations import OPERATIONS
 from loop_ls.text.json_value import JsonObject
 
@@ -255,6 +256,13 @@ class EngineClient:
         `on_connection` hears False when the engine is lost and True when it is back.
         """
         return follow.follow(self, after, run_id, on_connection)
+
+    async def to_the_end(self, after: int, run_id: str) -> AsyncIterator[JsonObject]:
+        """Events of one run after a position, its last one included."""
+        async for event in self.follow(after, run_id):
+            yield event
+            if event["kind"] in ENDED:
+                return
 
     # -- the engine itself --------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, s
 from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
-from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.parts import part
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
@@ -156,9 +155,8 @@ async def _compare(
         run_id = answer["runId"]
         if not manner.as_json:
             print(shown(f"{'/'.join(each.values())}: {run_id[:6]}"), file=sys.stderr)
-        async for event in engine.follow(status["engine"]["position"], run_id):
-            if event["kind"] in ENDED:
-                break
+        async for _ in engine.to_the_end(status["engine"]["position"], run_id):
+            continue
         ended = await engine.status(run_id)
         ids.append(run_id)
         statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)

@@ -160,12 +160,9 @@ async def _on(engine: EngineClient, args: argparse.Namespace, after: int) -> int
     status = await engine.status(args.id)
     if not status["ok"]:
         return refuse(status, args.json)
-    async for event in engine.follow(0, status["state"]["runId"]):
-        if 0 < (int_field(event, "seq") or 0) <= after:
-            continue
-        _event(event, args.json)
-        if event["kind"] in ENDED:
-            break
+    async for event in engine.to_the_end(0, status["state"]["runId"]):
+        if not 0 < (int_field(event, "seq") or 0) <= after:
+            _event(event, args.json)
     return 0
 
 

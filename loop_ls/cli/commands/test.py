@@ -20,10 +20,9 @@ from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file
 from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
-from loop_ls.contract.endings import ENDED
 from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import unusable
-from loop_ls.engine.checks.outcome import mean_by_weight
+from loop_ls.engine.checks.outcome import recorded_score
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.checks.file_format import cases_paths
@@ -31,7 +30,7 @@ from loop_ls.formats.checks.model import Case
 from loop_ls.formats.checks.read import read_cases
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
-from loop_ls.text.json_value import JsonObject, float_field
+from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Refusal
@@ -166,21 +165,17 @@ async def _trial(engine: EngineClient, name: str, case: Case, request: JsonObjec
     if not answer["ok"]:
         raise Refused(answer)
     run_id, problems, undecided = answer["runId"], list[str](), False
-    scores: dict[str, tuple[float, float | None]] = {}
-    async for event in engine.follow(status["engine"]["position"], run_id):
-        if event["kind"] == "checked":
-            decided = f"{event.get('on')} {event['check']}"  # of a loop its last iteration counts
-            scores[decided] = (float_field(event, "weight") or 0.0, float_field(event, "score"))
-        if event["kind"] == "checked" and event.get("verdict") != "pass":
+    events = engine.to_the_end(status["engine"]["position"], run_id)
+    checked = [event async for event in events if event["kind"] == "checked"]
+    for event in checked:
+        if event.get("verdict") != "pass":
             warns = event.get("severity") == "warn"
             undecided = undecided or (event.get("verdict") == "error" and not warns)
             problems.append(_problem(event, warns))
-        if event["kind"] in ENDED:
-            break
     ended = await engine.status(run_id)
     if not ended["ok"]:
         raise Refused(ended)
-    state, score = ended["state"], mean_by_weight(scores.values())
+    state, score = ended["state"], recorded_score(checked)
     seconds, usd = state["elapsedMs"] / 1000, state.get("costUsd")
     if state.get("exitCode") == 0:
         return Trial(name, "passed", tuple(problems), run_id, seconds, usd, score)

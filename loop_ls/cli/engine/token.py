@@ -65,7 +65,7 @@ def folder_of(args: argparse.Namespace) -> Path:
 def _create(tokens: Tokens, args: argparse.Namespace) -> int:
     made, text = tokens.create(args.user, args.role)
     if args.json:
-        return _print({"ok": True, "token": text, **_row(made)})
+        return print_json({"ok": True, "token": text, **_row(made)})
     print(text)
     return _print_error(f"{made.role} `{made.user}`, id {made.id}. It is not shown again.")
 
@@ -73,7 +73,7 @@ def _create(tokens: Tokens, args: argparse.Namespace) -> int:
 def _list(tokens: Tokens, args: argparse.Namespace) -> int:
     found = tokens.all()
     if args.json:
-        return _print({"ok": True, "tokens": [_row(each) for each in found]})
+        return print_json({"ok": True, "tokens": [_row(each) for each in found]})
     if not found:
         print("Only the owner has a token. Make one: loop-ls engine token create --user NAME --role viewer")
     for each in found:
@@ -85,7 +85,7 @@ def _list(tokens: Tokens, args: argparse.Namespace) -> int:
 def _revoke(tokens: Tokens, args: argparse.Namespace) -> int:
     gone = tokens.revoke(args.which)
     if args.json:
-        return _print({"ok": True, "revoked": [_row(each) for each in gone]})
+        return print_json({"ok": True, "revoked": [_row(each) for each in gone]})
     for each in gone:
         print(f"revoked {each.id}, {each.role} `{each.user}`")
     return 0
@@ -93,11 +93,6 @@ def _revoke(tokens: Tokens, args: argparse.Namespace) -> int:
 
 def _row(token: Token) -> dict[str, object]:
     return {"id": token.id, "user": token.user, "role": token.role, "createdAt": token.created_at}
-
-
-def _print(answer: dict[str, object]) -> int:
-    print_json(answer)
-    return 0
 
 
 def _print_error(line: str) -> int:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import refuse
 from loop_ls.cli.runs.runs_table import SHORT, iteration, outcome
+from loop_ls.cli.watch.words import verdict_word
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import clock, count, money
-from loop_ls.engine.checks.outcome import mean_by_weight
+from loop_ls.engine.checks.outcome import recorded_score
 from loop_ls.report.terminal_text import shown, width
-from loop_ls.text.json_value import JsonObject, float_field, text_field
+from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import History, Refusal
     from loop_ls.contract.run_state import RunStateView
 
 RESULT = "result"
-_MARKS = {"yes": "YES", "no": "NO"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,14 @@ def run_of(history: History, facts: Sequence[JsonObject]) -> Run:
     verdicts: dict[str, list[str]] = {}
     for row in history["history"]:
         if row["depth"] == 0 and (verdict := row.get("verdict")):
-            verdicts.setdefault(row["loop"], []).append(_MARKS.get(verdict, "?"))
+            verdicts.setdefault(row["loop"], []).append(verdict_word(verdict))
     outputs = {stage["name"] or "": stage["output"] for stage in history["stages"] if "output" in stage}
     return Run(
         state,
         tuple(models),
         {loop: " ".join(said) for loop, said in verdicts.items()},
         {name: text_field(fact, "verdict") for name, fact in decided.items()},
-        mean_by_weight((float_field(fact, "weight") or 0.0, float_field(fact, "score")) for fact in decided.values()),
+        recorded_score(decided.values()),
         outputs | {RESULT: state.get("lastOutput") or ""},
     )
 

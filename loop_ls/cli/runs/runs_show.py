@@ -7,7 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.watch.words import ending, error_text, first_line, fitted
+from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, verdict_word
 from loop_ls.contract.amounts import clock, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.terminal_text import shown
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 EXCERPT = 6
 WIDTH = 100
-_MARKS = {"yes": "YES", "no": "NO", "unclear": "?", "error": "?"}
 
 
 def state(found: RunStateView) -> None:
@@ -89,7 +88,8 @@ def _iteration_of(row: Iteration, full: bool) -> None:
     indent = "  " * (1 + row["depth"])
     limit = f"/{row['max_iterations']}" if row["max_iterations"] else ""
     again = f" (attempt {row['attempt']})" if row["attempt"] > 1 else ""
-    mark = _MARKS.get(str(row.get("verdict")), "" if row["status"] == "completed" else row["status"])
+    verdict = row.get("verdict")
+    mark = verdict_word(verdict) if verdict else "" if row["status"] == "completed" else row["status"]
     local = ", decided locally" if row.get("local") else ""
     head = f"{shown(row['loop'])} iteration {row['iteration_number']}{limit}{again}"
     print(f"\n{indent}{'  '.join(part for part in (head, mark + local, money(row.get('usd'))) if part)}")

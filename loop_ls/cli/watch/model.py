@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from loop_ls.cli.watch.words import noted
+from loop_ls.cli.watch.words import noted, verdict_word
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
@@ -112,7 +112,7 @@ class Watched:
 def mark(row: Row) -> str:
     """YES, NO, ? or failed; empty until it is judged."""
     if row.verdict is not None:
-        return {"yes": "YES", "no": "NO"}.get(row.verdict, "?")
+        return verdict_word(row.verdict)
     return "failed" if row.error is not None else ""
 
 

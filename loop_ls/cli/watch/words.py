@@ -45,6 +45,11 @@ def error_text(row: Iteration | Stage | RunStateView) -> str:
     return error["message"] if error else ""
 
 
+def verdict_word(verdict: str) -> str:
+    """YES, NO or ?."""
+    return {"yes": "YES", "no": "NO"}.get(verdict, "?")
+
+
 def loop_ending(reason: str | None, iterations: int) -> str:
     """How a loop ended. A limit never looks like success."""
     status = status_of(reason or "completed")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loop_ls.formats.checks.model import Check
+from loop_ls.text.json_value import JsonObject, float_field, text_field
 
 Verdict = Literal["pass", "fail", "error"]
 
@@ -57,6 +58,12 @@ def all_pass(outcomes: Iterable[Outcome]) -> bool:
 def total_score(outcomes: Iterable[Outcome]) -> float | None:
     """The mean of the scores by weight; None: nothing has a score."""
     return mean_by_weight((one.check.weight, one.score) for one in outcomes)
+
+
+def recorded_score(checked: Iterable[JsonObject]) -> float | None:
+    """The same of a run's `checked` facts; of a check in a loop the last iteration counts."""
+    last = {(text_field(fact, "on"), text_field(fact, "check")): fact for fact in checked}
+    return mean_by_weight((float_field(fact, "weight") or 0.0, float_field(fact, "score")) for fact in last.values())
 
 
 def mean_by_weight(scores: Iterable[tuple[float, float | None]]) -> float | None:
