@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,7 @@ from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_ru
 from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
+    from loop_ls.engine.money.ledger import Ledger
     from loop_ls.engine.runs.judge_trial import Output
 
 logger = logging.getLogger(__name__)
@@ -382,16 +383,19 @@ class Engine:
                 raise Refused("bad_argument", "This engine judges no conditions.")
             judging = await self._preparer.judging(request, loop, self._models)
             mask = await self.journal.read(self._mask_of, judging.plan)
-            root = judging.plan.root
-            if judging.plan.mock:  # nobody is paid
-                return mask.value(await tried(judging, outputs, argument.get("times", 1), (), lambda call: None))
-            shared = await self._spending.of_trial(root, judging.plan.settings.get("limits"))
-            paid = partial(self._spending.tried, root)
+            shared, paid = await self._trial_accounts(judging.plan)
             return mask.value(await tried(judging, outputs, argument.get("times", 1), shared, paid))
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, argument).answer()
         except Failure as failure:
             return Refused("provider_unavailable", failure.message, failure.hint).answer()
+
+    async def _trial_accounts(self, plan: Plan) -> tuple[Sequence[Ledger], Callable[[JsonObject], None]]:
+        """What a trial draws on, and who hears of its calls. In a mock run nobody is paid."""
+        if plan.mock:
+            return (), lambda call: None
+        shared = await self._spending.of_trial(plan.root, plan.settings.get("limits"))
+        return shared, partial(self._spending.tried, plan.root)
 
     async def _recorded(self, run_id: Json, loop: str) -> list[Output]:
         from loop_ls.engine.runs.judge_trial import recorded_outputs

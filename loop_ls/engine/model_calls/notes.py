@@ -13,8 +13,5 @@ HEADING = "A note from the person who follows this run:"
 
 async def with_notes(prompt: str, recorder: Recorder, place: Place, key: str) -> str:
     """`prompt`, and what was said since the last one. `key` is where its answer is recorded."""
-    return noted(prompt, await recorder.notes(place, key))
-
-
-def noted(prompt: str, notes: tuple[str, ...]) -> str:
+    notes = await recorder.notes(place, key)
     return "\n\n".join([prompt, *(f"{HEADING}\n{note}" for note in notes)])

@@ -272,7 +272,7 @@ def unknown_place(view: ObjectView) -> Iterator[Draft]:
         names = _names(subject, target.kind == "loop")
         if target.name not in names:
             better = nearest(target.name, names)
-            told = f"`{subject.name}` has no {target.kind} `{target.name}`{did_you_mean(target.name, names)}"
+            told = _not_there(subject, target.kind, target.name, names)
             plain = isinstance(node, Scalar)
             fix = (builders.reword(one.piece, node.span, f"{target.kind}.{better}"),) if better and plain else ()
             yield draft(one.piece, mark(node), told, fixes=fix)
@@ -288,9 +288,13 @@ def _unknown_verifiers(view: ObjectView, subject: Document) -> Iterator[Draft]:
         name = text_of(item)
         if item is not None and name is not None and name not in names:
             better = nearest(name, names)
-            told = f"`{subject.name}` has no step `{name}`{did_you_mean(name, names)}"
+            told = _not_there(subject, "step", name, names)
             fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()
             yield draft(part.piece, mark(item), told, fixes=fix)
+
+
+def _not_there(subject: Document, kind: str, name: str, names: list[str]) -> str:
+    return f"`{subject.name}` has no {kind} `{name}`{did_you_mean(name, names)}"
 
 
 def _names(subject: Document, loops: bool) -> list[str]:
