@@ -121,7 +121,7 @@ class Engine:
         self._workers = workers
         self._mask_of = mask_of or RunSecrets(os.environ).of
         self.outdated: Callable[[str], None] = logger.error  # a newer version took the journal over: why
-        self.admitted: list[Callable[[RunStarted], None]] = []  # who waits for new runs, before any of their calls
+        self.begun: list[Callable[[RunState], None]] = []  # who hears of runs that go to work here, before their calls
         self.forgotten: list[Callable[[str], None]] = []  # who keeps something beside runs that are deleted
         self.views = KeptViews(self.events)
         self.member: ClusterMember | None = None
@@ -240,6 +240,8 @@ class Engine:
     def _begin(self, run: LiveRun) -> None:
         if self._draining:
             run.control.hold()
+        for hear in self.begun:
+            hear(run.state)
         run.task = asyncio.create_task(
             bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of, self._spending),
             name=f"run {run.run_id}",
@@ -318,8 +320,6 @@ class Engine:
         self._runs.live[run_id] = run
         done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts, queued=not run.mine)
         done.add_done_callback(lambda told: self._started(run, told))
-        for hear in self.admitted:
-            hear(started)
         await asyncio.shield(done)  # whoever asked may be gone by now: what is written runs
         return run_id
 

@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.api.app import Catalogue, Facts, application, nothing, workspace_id
 from loop_ls.engine.api.file_checks import NO_FILE_CHECKS, FileChecks
 from loop_ls.engine.api.mcp.server import McpEndpoint
@@ -28,6 +27,7 @@ from loop_ls.engine.api.sockets.socket_teardown import sockets_of
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.assistants.discovery import Assistants
 from loop_ls.engine.core.users import Tokens
+from loop_ls.engine.events import RunState
 from loop_ls.engine.journal.journal import NO_ROOM
 from loop_ls.engine.process.instance_lock import DataFolder, Handover
 from loop_ls.engine.process.signals import SHUTDOWN_GRACE, on_signals
@@ -81,7 +81,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
     assistants = AssistantService(engine, None if engine.home is None else Assistants(engine.home))
     sockets = sockets_of(assistants, presence, options.grace)
     mcp = McpEndpoint()
-    engine.admitted.append(partial(_expect_watcher, presence))
+    engine.begun.append(partial(_expect_watcher, presence))
     await engine.open()
     numbers, spans = Numbers(), spans_of(os.environ)
     engine.journal.listeners += [numbers.hear, run_log.hear]
@@ -154,8 +154,9 @@ async def _warm(providers: Providers, engine: Engine) -> None:
     await providers.warm()
 
 
-def _expect_watcher(presence: Presence, started: RunStarted) -> None:
-    if _is_attended(started.origin, started.detach):
+def _expect_watcher(presence: Presence, state: RunState) -> None:
+    """For new runs, and for those that go on after a crash: who watched them may not know of this engine."""
+    if _is_attended(state.origin, state.detach):
         presence.expect()
 
 

@@ -163,6 +163,21 @@ def test_UP_59_a_watcher_that_is_killed_does_not_keep_its_run(alone: CliProject,
         assert time.monotonic() < deadline
 
 
+def test_UP_59_a_run_that_goes_on_after_a_crash_of_the_engine_waits_for_its_watcher_again(alone: CliProject) -> None:
+    alone.write("develop.answers.yaml", drafts(0, 300))
+    watching = alone.popen("run", "develop.yaml", "--input", "ships")
+    assert watching.stderr
+    assert any(line.startswith("develop 1/5") for line in watching.stderr), "it follows its run"
+    watching.kill()
+    watching.wait(LONG)
+    os.kill(alone.engine_pid(), signal.SIGKILL)
+    started = alone.call("engine", "start", RONDOFLOW_TEARDOWN_GRACE_MS="300")
+    assert started.returncode == 0, started.stderr
+    deadline = time.monotonic() + LONG
+    while '"reason": "teardown"' not in alone.call("runs", "--json").stdout:
+        assert time.monotonic() < deadline
+
+
 def test_a_detached_run_is_nobodys_to_end(alone: CliProject) -> None:
     alone.write("slow.yaml", DEVELOP.replace("develop_it", "slow_it"))
     alone.write("slow.answers.yaml", "delay: 600\n" + ANSWERS)
