@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -104,14 +105,17 @@ async def living(folder: Path) -> Handover | None:
     return handover
 
 
-async def start(folder: Path, root: Path | str, idle: float | None = IDLE_SECONDS, port: int | None = None) -> Handover:
-    """Start an engine in the background and wait until it answers. Raises `EngineUnavailable`."""
+async def start(
+    folder: Path, root: Path | str, idle: float | None = IDLE_SECONDS, more: Sequence[str] = ()
+) -> Handover:
+    """Start an engine in the background and wait until it answers. `more` are further options of `engine start`.
+    Raises `EngineUnavailable`."""
     _reap()
     log, begin = _log(folder)
     argv = [sys.executable, "-P", "-m", "loop_ls", "engine", "start", "--foreground"]
     argv += ["--root", _whole(root), "--data-dir", str(folder)]
     argv += ["--idle-exit", str(idle)] if idle is not None else []
-    argv += ["--port", str(port)] if port is not None else []
+    argv += more
     child = await asyncio.to_thread(_spawn, argv, folder, log)
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:

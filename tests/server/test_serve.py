@@ -61,6 +61,15 @@ def test_wrong_usage_is_said(words: list[str]) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("to_file", [True, False])
+def test_the_log_goes_to_the_file_that_is_named(tmp_path: Path, to_file: bool) -> None:
+    file = tmp_path / "serve.log"
+    command = [sys.executable, "-m", "loop_ls", "serve", "--log-level", "debug"]
+    command += ["--log-file", str(file)] if to_file else []
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=60)
+    assert (b"DEBUG" in done.stderr, file.exists() and "DEBUG" in file.read_text()) == (not to_file, to_file)
+
+
 def test_a_port_that_is_taken_is_said_in_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

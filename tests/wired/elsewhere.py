@@ -36,10 +36,13 @@ KEYS: dict[str, str] = {
             "test_WB_025_results_number_and_method_can_be_read_by_name",
         "workflow: rag.server": "test_WB_160_what_cannot_be_searched_is_named",
         "workflow: rag.strategies, settings: store.tool, settings: store.provider, settings: store.model, "
+        "settings: store.dimensions, "
         "settings: store.server, settings: store.strategies, settings: store.textColumns, settings: rag.stores, "
         "settings: strategy.weight, settings: strategy.threshold":
             "test_WB_160_a_store_says_which_tool_which_columns_and_who_makes_the_vector",
         "workflow: rag.output_format": "test_WB_160_other_formats_are_compact_json_and_text",
+        "settings: rag.maxExpansions": "test_WB_160_a_project_says_how_far_a_query_is_expanded",
+        "settings: rag.fusion": "test_WB_160_a_project_says_how_results_become_one_list",
         "workflow: rag.expand_query, settings: rag.synonyms, settings: rag.acronyms":
             "test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project",
         "settings: settings.rag, settings: settings.servers, settings: rag.server, settings: rag.topK":
@@ -48,10 +51,13 @@ KEYS: dict[str, str] = {
     **_under(f"{_TOOLS}/test_rag_in_postgres.py", {
         "settings: store.databaseUrlEnv, settings: store.table, settings: strategy.column":
             "test_a_threshold_leaves_the_others_out",
+        "settings: store.idColumn": "test_a_store_says_which_column_tells_documents_apart",
         "settings: store.metadataColumns": "test_without_columns_all_text_is_shown",
     }),
     **_under(f"{_TOOLS}/test_sessions.py", {
         "settings: server.command": "test_a_program_that_is_not_there_is_named",
+        "settings: server.args": "test_a_server_gets_the_words_of_its_args",
+        "settings: server.cwd": "test_a_server_starts_in_the_folder_that_its_entry_names",
         "settings: server.env": "test_the_environment_of_a_server_is_reduced_to_what_its_entry_names",
         "settings: server.timeoutSeconds": "test_a_server_that_never_answers_is_left",
     }),
@@ -115,16 +121,22 @@ KEYS: dict[str, str] = {
     **_under(f"{_CLI}/commands/test_test_cases.py", {
         "test cases: cases file.tests, test cases: case.name, test cases: case.vars, test cases: case.without, "
         "test cases: case.assert, test cases: case.skip": "test_each_case_is_run_and_a_failed_check_is_told",
+        "checks: checks file.verifiers": "test_a_verifier_has_to_say_pass_in_a_run_that_is_judged",
     }),
     **_under(f"{_ENGINE}/enhance/test_real_engine.py", {
         "test cases: case.holdout, checks: check.hint":
             "test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on",
+        "checks: check.reveal":
+            "test_EB_124_what_a_check_looks_for_is_shown_to_the_planner_where_the_check_reveals_it",
     }),
     # -- settings
     **_under(f"{_ENGINE}/enhance/test_every_setting.py", {
         f"settings: {place}.{setting}": "test_EB_128_a_setting_changes_what_a_loop_does"
         for place in ("enhance", "enhanced workflow")
         for setting in EVIDENCE
+    }),
+    **_under("tests/features/complete/test_completion_values.py", {
+        "settings: provider settings.models": "test_D_models_are_those_of_the_provider",
     }),
     **_under(f"{_CLI}/commands/test_check.py", {
         "settings: settings.rules": "test_settings_of_the_project_change_rules",
@@ -206,6 +218,9 @@ OPTIONS: dict[str, str] = {
     }),
     **_under(f"{_CLI}/commands/test_enhance_trust.py", {
         "run --plain": "test_a_workflow_that_is_enhanced_in_the_editor_runs_everywhere",
+        "enhance --status, enhance --skip": "test_a_loop_skips_the_change_of_a_round",
+        "enhance --stop": "test_a_loop_is_stopped",
+        "enhance --reject": "test_feedback_may_reject_a_step",
         "enhance --continue, enhance --revert, enhance --feedback, enhance --text, enhance --step":
             "test_a_loop_is_told_from_another_command",
     }),
@@ -229,13 +244,30 @@ OPTIONS: dict[str, str] = {
             "test_a_person_sends_a_loop_back_and_then_lets_it_end",
     }),
     **_under(f"{_CLI}/engine/test_engine.py", {
-        "engine start --foreground, engine start --data-dir": "test_a_second_engine_leaves_at_once",
+        "engine start --foreground": "test_a_second_engine_leaves_at_once",
         "engine start --port": "test_a_taken_port_is_one_sentence",
         "engine start --idle-exit": "test_an_idle_engine_leaves",
+        "engine start --log-format, engine start --log-level":
+            "test_an_engine_in_the_background_logs_as_it_is_told",
+        "engine start --database-url": "test_an_engine_is_told_which_database_it_shares",
         "engine repair --accept":
             "test_a_journal_that_lost_its_log_is_told_and_accepted_by_a_person",
     }),
+    **_under(f"{_CLI}/engine/test_leaving.py", {
+        "engine stop --now": "test_a_second_word_cuts_it_and_says_so",
+    }),
+    **_under(f"{_ENGINE}/cluster/test_deploy.py", {
+        "engine worker --database-url, engine worker --probe-port, engine worker --log-format, "
+        "engine worker --log-level":
+            "test_a_worker_takes_its_database_port_and_manner_of_logging_from_its_options",
+    }),
+    **_under("tests/wired/test_command_options.py", {
+        "runs fork --yes": "test_a_fork_is_agreed_to_in_its_command",
+        "test-until --yes": "test_the_endpoint_of_a_judge_is_agreed_to_in_the_command",
+        "runs approve --loop, runs reject --loop": "test_a_question_is_chosen_by_its_loop",
+    }),
     **_under("tests/server/test_serve.py", {
+        "serve --log-file": "test_the_log_goes_to_the_file_that_is_named",
         "serve --tcp, serve --log-level": "test_one_client_is_served_over_tcp",
         "serve --stdio, serve --clientProcessId": "test_what_vscode_adds_to_the_command_line_is_accepted",
     }),
@@ -243,7 +275,7 @@ OPTIONS: dict[str, str] = {
         "demo --into, demo --all": "test_the_file_that_is_mended_is_broken_again_the_next_time",
     }),
     **_under(f"{_ENGINE}/roles/test_stage_agents.py", {
-        "mcp --readonly-shell, mcp --root":
+        "mcp --readonly-shell":
             "test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own",
     }),
 }  # fmt: skip

@@ -9,6 +9,8 @@ import argparse
 import json
 import re
 import shutil
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from loop_ls.client.engine_location import data_folder
+from loop_ls.testing import mcp_server
 from tests.cli.conftest import ANSWERS, CALLEE, DEVELOP
 from tests.wired.commands import Commands, Said
 from tests.wired.declared import options
@@ -38,12 +41,19 @@ WRITER = (
     "loopCriteria: {type: manual, value: ''}\n"
 )
 AWAY = CALLEE.replace("draft", "away").replace("scripted", "away").replace("{{", "").replace("}}", "")
+#: Its last step has a server, which is a program that somebody has to agree to.
+TOOLS = (
+    DEVELOP.replace("develop_it", "tools")
+    .replace('"Report on', '"Tell of')
+    .replace("needs:", "servers: [things], needs:")
+)
+THINGS = {"things": {"command": [sys.executable, "-S", mcp_server.FILE]}}
 CASES = "tests:\n  - {name: one, vars: {input: x}, assert: [{type: contains, value: report}]}\n"
 #: One safe fix, one that needs review, and one of the profile `pedantic`.
 FAULTY = (
     "$schema: workflow/v2.0\nname: faulty\nversion: 1.0.0\ndescription: x\n"
-    "execution: {provider: ollama, model: llama3.2, logging: normal}\n"
-    "steps:\n  - {name: write, run: 'Write of {{input}}'}\n"
+    "execution: {provider: ollama, model: llama3.2, logging: normal, timeout: 9s}\n"
+    "steps:\n  - {name: write, timeout: 9s, run: 'Write of {{input}}'}\n"
     "loops:\n  - name: polish\n    workflow: draft\n    until: 'The output {{loop.output}} has a title'\n"
 )
 
@@ -62,8 +72,14 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
     (root / "tried.answers.yaml").write_text(ANSWERS)
     (root / "tried.cases.yaml").write_text(CASES)
     (root / "keyless.yaml").write_text(DEVELOP.replace("develop_it", "keyless").replace("scripted", "openai"))
+    (root / "keyless.cases.yaml").write_text(CASES)
     (root / "away.yaml").write_text(AWAY)
-    (root / ".loop-ls.yaml").write_text("providers:\n  away: {kind: openai, baseUrl: 'http://localhost:9/v1'}\n")
+    (root / "until_away.yaml").write_text(DEVELOP.replace("develop_it", "until_away").replace("scripted", "away"))
+    (root / "tools.yaml").write_text(TOOLS)
+    (root / "tools.answers.yaml").write_text(ANSWERS)
+    (root / "tools.cases.yaml").write_text(CASES)
+    away = "providers:\n  away: {kind: openai, baseUrl: 'http://localhost:9/v1'}\n"
+    (root / ".loop-ls.yaml").write_text(f"{away}servers: {json.dumps(THINGS)}\n")
     (root / "items.yaml").write_text(ITEMS)
     (root / "items.answers.yaml").write_text("answers:\n  - say: a draft\n")
     (root / "writer.assistant.yaml").write_text(WRITER)
@@ -76,6 +92,16 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Commands]:
         patched.setenv("NO_COLOR", "1")
         patched.delenv("LOOP_LS_STAGE", raising=False)
         yield Commands(root)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_has_agreed(commands: Commands) -> None:
+    forget(commands)
+
+
+def forget(commands: Commands) -> None:
+    """What somebody has agreed to so far."""
+    (commands.root.parent / "data" / "consents.json").unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -101,10 +127,9 @@ _NEEDED = {
     "estimate": ("develop.yaml",),
     "preview": ("develop.yaml",),
     "convert": ("loops/pair.json", "--to", "workflow"),
+    "demo": ("--into", "../demo"),
 }
 _WITH_ID = re.compile(r"runs (?!list|import|diff|compare|note)\w+")
-#: These serve, ask or show something until they are left; `--root` and `--data-dir` are looked at elsewhere.
-_STAYS = frozenset({"repl", "mcp", "demo", "engine start", "engine worker", "serve"})
 _OWN_FOLDER = re.compile("engine (token|repair)|doctor|check|fix|estimate|preview|definitions|convert")
 
 
@@ -114,8 +139,7 @@ def words_of(command: str, run: str = "abc") -> tuple[str, ...]:
 
 
 def having(option: str) -> list[str]:
-    found = [name.rpartition(" ")[0] for name in OPTIONS if name.endswith(f" {option}")]
-    return [command for command in found if command not in _STAYS]
+    return [name.rpartition(" ")[0] for name in OPTIONS if name.endswith(f" {option}")]
 
 
 ASKING = {option: [one for one in having(option) if not _OWN_FOLDER.match(one)] for option in ("--root", "--data-dir")}
@@ -170,6 +194,34 @@ def test_a_file_may_ask_for_as_much_as_the_option_verbose(commands: Commands) ->
     (commands.root / "loud.answers.yaml").write_text(ANSWERS)
     assert "Condition evaluation" in commands("run", "loud.yaml", "--input", "x").err
     assert "Condition evaluation" not in commands("run", "develop.yaml", "--input", "x").err
+
+
+def test_a_fork_is_agreed_to_in_its_command(commands: Commands) -> None:
+    """`--yes`, where nobody has agreed to the run before."""
+    run = str(commands("run", "tools.yaml", "--input", "x", "--json", "--yes").json["runId"])
+    fork = ("runs", "fork", run, "--iteration", "3", "--json", "--detach")
+    forget(commands)
+    assert commands(*fork).json["code"] == "consent_required"
+    assert commands(*fork, "--yes").json["ok"]
+
+
+def test_the_endpoint_of_a_judge_is_agreed_to_in_the_command(commands: Commands) -> None:
+    """`test-until --yes`."""
+    until = ("test-until", "until_away.yaml", "--loop", "develop", "--output", "x", "--json")
+    assert commands(*until).json["code"] == "consent_required"
+    assert commands(*until, "--yes").json.get("code") != "consent_required"
+
+
+@pytest.mark.parametrize("verb", ["approve", "reject"])
+def test_a_question_is_chosen_by_its_loop(commands: Commands, verb: str) -> None:
+    run = str(commands("run", "writer.assistant.yaml", "--input", "x", "--mock", "--json", "--detach").json["runId"])
+    deadline = time.monotonic() + 60
+    while (state := commands("runs", "status", run, "--json").json["state"])["status"] != "waiting_approval":
+        assert time.monotonic() < deadline, state
+    other = commands("runs", verb, run, "--loop", "nothing")
+    assert other.status == 2
+    assert commands("runs", "status", run, "--json").json["state"]["status"] == "waiting_approval"
+    assert commands("runs", verb, run, "--loop", state["pendingApproval"]["loopId"]).status == 0
 
 
 # -- the others, one by one ----------------------------------------------------------------------------
@@ -262,10 +314,31 @@ def kept(commands: Commands, said: Said) -> object:
     return found
 
 
-def asked_in_newest(commands: Commands, said: Said) -> object:
-    """Whom the run that began last asks in place of those that its files name."""
-    first = json.loads(commands("runs", "events", "--json").out.splitlines()[0])
-    return first["plan"].get("instead")
+def of_newest(*path: str) -> Sees:
+    """What the first fact of the run says that began last."""
+
+    def sees(commands: Commands, said: Said) -> object:
+        found: Any = json.loads(commands("runs", "events", "--json").out.splitlines()[0])
+        for name in path:
+            found = found.get(name)
+        return found
+
+    return sees
+
+
+def fixed_as(name: str) -> Sees:
+    """Whether the faulty file was mended under this name. It is put back."""
+
+    def sees(commands: Commands, said: Said) -> object:
+        assert mended("logging: info")(commands, said)
+        return said.out.startswith(f"{name}:")
+
+    return sees
+
+
+def starts(commands: Commands, said: Said) -> object:
+    """Whether nothing is left to be agreed to."""
+    return "agree" not in (said.out + said.err)
 
 
 def same_as(*words: str) -> Sees:
@@ -301,8 +374,13 @@ ROWS = (
            first_fact("plan", "instead"), {"model": "large"}, None),
     Option("test --provider", ("test", "tried.yaml", "--provider", "nobody"), tells("no configured provider"), True,
            False),
-    Option("test --model", ("test", "tried.yaml", "--model", "large", "--json"), asked_in_newest, {"model": "large"},
+    Option("test --model", ("test", "tried.yaml", "--model", "large", "--json"), of_newest("plan", "instead"),
+           {"model": "large"}, None),
+    Option("test --mock", ("test", "keyless.yaml", "--mock"), lambda commands, said: said.status == 2, False, True),
+    Option("test --budget-usd", ("test", "tried.yaml", "--budget-usd", "2"), of_newest("limits", "budgetUsd"), 2.0,
            None),
+    Option("test --yes", ("test", "tools.yaml", "--yes"), starts, True, False),
+    Option("enhance --yes", ("enhance", "tools.yaml", "--input", "x", "--detach", "--yes"), starts, True, False),
     Option("estimate --provider", ("estimate", "keyless.yaml", "--provider", "groqq"), tells("did you mean `groq`"),
            True, False),
     Option("estimate --model", ("estimate", "keyless.yaml", "--model", "gpt-4o", "--json"),
@@ -361,6 +439,10 @@ ROWS = (
     Option("runs diff --loop", ("runs", "diff", "{run}", "1", "2", "--loop", "nothing"), status, 2, 0),
     Option("runs export --into", ("runs", "export", "{run}", "--into", "kept.json"), holds("kept.json", "draft three"),
            True, False),
+    Option("fix --enable", ("fix", "--enable", "pedantic", "."), mended("{name: write, run:"), True, False,
+           folder="faulty"),
+    Option("fix --root", ("fix", ".", "--root", "{base}"), fixed_as("faulty/faulty.yaml"), True, False,
+           folder="faulty"),
     Option("fix --disable", ("fix", "--disable", "WF110", "."), mended("logging: info"), False, True, folder="faulty"),
     Option("fix --diff", ("fix", "--diff", "."), mended("logging: info"), False, True, folder="faulty"),
     Option("fix --unsafe", ("fix", "--unsafe", "."), mended("The output has a title"), True, False, folder="faulty"),
@@ -383,6 +465,8 @@ ROWS = (
     Option("definitions --root", ("definitions", "--root", "{base}/other"), tells("develop_it"), False, True),
     Option("convert --into", ("convert", "loops/pair.json", "--to", "workflow", "--into", "made"), made, True,
            False),
+    Option("convert --root", ("convert", "{base}/project/loops/pair.json", "--to", "workflow", "--into", "made",
+           "--root", "{base}/other"), made, False, True),
     Option("convert --to", ("convert", "loops/pair.json", "--into", "made", "--to", "workflow"), made, True, False),
     Option("convert --loop", ("convert", "develop.yaml", "--to", "role-loop", "--loop", "nothing"), status, 2, 0),
     Option("new --into", ("new", "workflow", "fresh", "--into", "fresh"), holds("fresh/fresh.yaml"), True, False),
@@ -398,6 +482,8 @@ ROWS = (
            made, True, False),
     *(Option(f"engine token {verb} --data-dir", ("engine", "token", verb, *more, "--data-dir", "made"), made, True,
              False) for verb, more in (("list", ()), ("revoke", ("nobody",)))),
+    *(Option(f"engine repair {option}", ("engine", "repair", option, folder), tells("There is no journal in"), True,
+             False) for option, folder in (("--data-dir", "{base}/none"), ("--root", "{base}/kept"))),
     *(Option(f"engine token {verb} --root", ("engine", "token", verb, *more, "--root", "{base}/kept"), kept, True,
              False) for verb, more in (("list", ()), ("revoke", ("nobody",)), ("create", ("--user", "cy")))),
     Option("doctor --data-dir", ("doctor", "--json", "--data-dir", "{base}/away"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from tests.wired import elsewhere
@@ -71,12 +72,17 @@ def test_a_test_elsewhere_is_there_and_names_what_it_shows() -> None:
     wrong = []
     for name, place in {**elsewhere.KEYS, **elsewhere.OPTIONS, **elsewhere.REFUSALS}.items():
         path, _, test = place.partition("::")
-        source = (ROOT / path).read_text("utf-8")
-        functions = {
-            one.name for one in ast.walk(ast.parse(source)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
-        }
+        source, functions = _test_file(path)
         if test not in functions:
             wrong.append(f"{name}: there is no {place}")
         elif not re.search(rf"(?<![\w-]){re.escape(re.split(r'[. ]', name)[-1])}\b", source):
             wrong.append(f"{name}: {path} does not name it")
     assert wrong == []
+
+
+@cache
+def _test_file(path: str) -> tuple[str, set[str]]:
+    """Its text, and the names of its functions."""
+    source = (ROOT / path).read_text("utf-8")
+    found = (one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    return source, {one.name for one in found}

@@ -15,7 +15,7 @@ name: idle
 version: 1.0.0
 execution: {provider: ollama, model: m, no_color: true}
 steps:
-  - {name: a, run: x, no_color: true, input: y}
+  - {name: a, run: x, no_color: true, logging: debug, input: y}
   - name: b
     consensus:
       prompt: q

@@ -65,6 +65,7 @@ def parameter(*keys: str) -> str:
 ROWS = (
     Row("role loop.name", f'{{"description": "d", {PLACE}, {ROLES}, {EVALUATED}}}', '"name": "pair"',
         lambda run: run.first["name"], "pair", "other", '"name": "other"'),
+    Row("role loop.version", PAIR, '"version": "first",', code, "file_has_errors", None, '"version": 2,'),
     Row("role loop.parameters", PAIR.replace("Write.", "Write {{depth}}."),
         '"parameters": [{"name": "depth", "description": "d", "required": false, "default": "deep"}],',
         prompt("write", "Write deep."), True, False),

@@ -88,7 +88,9 @@ async def _start(args: argparse.Namespace) -> int:
         return 0
     if args.database_url:
         os.environ[VARIABLE] = args.database_url  # an address with a password is none of the process list's business
-    made = await start(folder, root, args.idle_exit, args.port)
+    given = {"--port": args.port, "--log-format": args.log_format, "--log-level": args.log_level}
+    more = [word for option, value in given.items() if value is not None for word in (option, str(value))]
+    made = await start(folder, root, args.idle_exit, more)
     print(f"The engine runs: process {made.pid}, port {made.port}, data in {folder}.")
     return 0
 

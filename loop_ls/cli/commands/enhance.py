@@ -40,7 +40,7 @@ HELP = "run a workflow in rounds and mend its file between them"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     plain.add_start(parser)
-    parser.set_defaults(loop=None, goal=None, item=None, plain=False)  # a loop is about a whole workflow
+    parser.set_defaults(loop=None, goal=None, item=None, plain=False, check=False)  # of a single run
     about = parser.add_mutually_exclusive_group()
     about.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
     about.add_argument("--status", metavar="RUN", help="say where an enhance loop is")

@@ -36,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL,MODEL",
         help="run it once with each of these, PROVIDER/MODEL or MODEL, and show the runs side by side",
     )
+    parser.add_argument("--check", action="store_true", help="judge the run by the checks beside its file")
     parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
     parser.add_argument(
         "--agree-only",
@@ -56,7 +57,6 @@ def add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
     parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
     parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
-    parser.add_argument("--check", action="store_true", help="judge the run by the checks beside its file")
     parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
     parser.add_argument(
         "--idempotency-key",

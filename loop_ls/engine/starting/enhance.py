@@ -76,6 +76,9 @@ class EnhancePreparer:
                 prepared = Prepared(prepared.started, prepared.texts, more)
             await self._workflow.settle(prepared, request.consent)
             return prepared
+        if request.check is not None:
+            told = "An enhance loop is judged by its verifiers, and its plans by the cases beside the file."
+            raise Refused("bad_argument", told, "Leave `--check` out, or run the workflow once with `--plain`.")
         evidence = await asyncio.to_thread(evidence_of, snapshot, request.path)
         prepared = await self._workflow.prepared(_with_case(request, evidence), models)
         if request.target_kind != "workflow":

@@ -257,6 +257,7 @@ STEP = shape(
         "Accepted and without effect: `logging` of `execution` counts.",
         choices=_LOGGING,
         inherits=("execution",),
+        idle=True,
     ),
     Key("no_color", Type.BOOLEAN, "Accepted and without effect.", inherits=("execution",), idle=True),
     Key("input", Type.ANY, "Accepted and without effect: hand values over with `with`.", idle=True),

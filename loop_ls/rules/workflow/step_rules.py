@@ -345,7 +345,7 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
         yield draft(element.piece, element.name_span, message, fixes=fix)
 
 
-@rule("WF216", "equal-to-default", Severity.HINT, on="step", profile="pedantic")
+@rule("WF216", "equal-to-default", Severity.HINT, on="step", profile="pedantic", fixes=(Tier.SAFE, Tier.REVIEW))
 def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
     """A key of a step that repeats what `execution` says.
 
@@ -367,4 +367,7 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
             continue
         if field.value is not None and field.value == view.default(field.key.name):
             message = f"`{field.key.name}` repeats what `execution` says"
-            yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
+            # A provider or a model of its own keeps a step from the list of `execution`.
+            tier = Tier.REVIEW if field.key.name in ("provider", "model") else Tier.SAFE
+            fix = builders.remove_key(site.piece, site.block, field.entry, tier)
+            yield site.found(field.entry.key.span, message, fixes=(fix,), tags=UNNECESSARY)

@@ -259,12 +259,41 @@ def _until(project: CliProject, run_id: str, state: str) -> None:
     raise AssertionError(told)
 
 
+def _paused(project: CliProject) -> str:
+    """The id of a loop that waits for a person after its first round."""
+    project.write("report.yaml", ONE)
+    project.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
+    project.write(".loop-ls.yaml", PAUSED)
+    run_id = project.call("enhance", "report.yaml", "--input", "tea", "--detach").stdout.strip()
+    _until(project, run_id, "awaiting user")
+    return run_id
+
+
+def test_a_loop_skips_the_change_of_a_round(alone: CliProject) -> None:
+    run_id = _paused(alone)
+    assert alone.call("enhance", "--skip", run_id).returncode == 0
+    _until(alone, run_id, "gave up · Round 2")
+    assert (alone.root / "report.yaml").read_text() == ONE
+
+
+def test_a_loop_is_stopped(alone: CliProject) -> None:
+    run_id = _paused(alone)
+    assert alone.call("enhance", "--stop", run_id).returncode == 0
+    _until(alone, run_id, "cancelled")
+
+
+@pytest.mark.parametrize("rejects", [True, False])
+def test_feedback_may_reject_a_step(alone: CliProject, rejects: bool) -> None:
+    run_id = _paused(alone)
+    words = ("--feedback", run_id, "--text", "shorter", "--step", "draft", *(["--reject"] if rejects else []))
+    assert alone.call("enhance", *words).returncode == 0
+    facts = [json.loads(line) for line in alone.call("runs", "events", run_id, "--json").stdout.splitlines()]
+    [told] = [fact for fact in facts if fact["kind"] == "feedback"]
+    assert (told["text"], told["step"], told["negative"]) == ("shorter", "draft", rejects)
+
+
 def test_a_loop_is_told_from_another_command(alone: CliProject) -> None:
-    alone.write("report.yaml", ONE)
-    alone.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
-    alone.write(".loop-ls.yaml", PAUSED)
-    run_id = alone.call("enhance", "report.yaml", "--input", "tea", "--detach").stdout.strip()
-    _until(alone, run_id, "awaiting user")
+    run_id = _paused(alone)
     assert alone.call("enhance", "--feedback", run_id, "--text", "shorter", "--step", "draft").returncode == 0
     assert alone.call("enhance", "--continue", run_id).returncode == 0
     _until(alone, run_id, "converged")

@@ -166,6 +166,25 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(alone: CliProject, tmp_
     assert (as_json["ok"], as_json["code"]) == (False, "engine_not_ready")
 
 
+def test_an_engine_in_the_background_logs_as_it_is_told(alone: CliProject) -> None:
+    alone.call("engine", "start", "--log-format", "json", "--log-level", "debug")
+    first, *_ = (alone.data / "engine.log").read_text().splitlines()
+    assert json.loads(first)["level"] == "debug"
+
+
+def test_an_engine_in_the_background_logs_little_by_itself(alone: CliProject) -> None:
+    alone.call("engine", "start")
+    assert "debug" not in (alone.data / "engine.log").read_text().lower()
+
+
+def test_an_engine_is_told_which_database_it_shares(alone: CliProject) -> None:
+    address = "postgresql://me:secret@127.0.0.1:9/runs"
+    done = alone.call("engine", "start", "--database-url", address)
+    assert done.returncode == 2
+    assert "The database at 127.0.0.1:9/runs cannot be reached." in done.stderr
+    assert alone.call("engine", "start").returncode == 0
+
+
 def test_a_taken_port_is_one_sentence(alone: CliProject) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

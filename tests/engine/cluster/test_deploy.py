@@ -93,6 +93,33 @@ async def test_three_workers_come_up_at_once_on_an_empty_database_and_leave_when
         await asyncio.gather(*(asyncio.wait_for(each.process.wait(), 60) for each in containers))
 
 
+async def test_a_worker_takes_its_database_port_and_manner_of_logging_from_its_options(
+    postgres: PostgresServer,
+) -> None:
+    words = [*told("CMD"), "--database-url", postgres.database(), "--probe-port", str(port := free_port())]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LOOP_LS_")}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "loop_ls", *words, "--log-format", "json", "--log-level", "debug"),
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        told_first, line = {}, b"-"
+        while line and not told_first:  # the sentence of the command itself is no line of the log
+            line = await asyncio.wait_for(process.stderr.readline(), 60)
+            told_first = json.loads(line) if line.startswith(b"{") else {}
+        assert told_first["level"] == "debug"
+        reading = asyncio.create_task(process.stderr.read())
+        await Container(process, port).until("/ready", 200)
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await asyncio.wait_for(process.wait(), 60)
+    await reading
+
+
 def test_the_probe_of_the_compose_file_asks_the_port_that_the_image_opens() -> None:
     port = re.search(r"^ENV LOOP_LS_PROBE_PORT=(\d+)$", DOCKERFILE, re.MULTILINE)
     assert port

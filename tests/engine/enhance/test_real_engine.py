@@ -222,6 +222,28 @@ async def test_EB_124_cases_that_cannot_be_used_stop_the_start(
     await until(engine, plain["runId"], ended)
 
 
+async def test_checks_of_a_single_run_are_refused_where_a_loop_starts(project: EngineProject) -> None:
+    with_cases(project)
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "input": "tea", "check": {}}
+    refused = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
+    assert (refused["ok"], refused["code"]) == (False, "bad_argument")
+    assert "`--check`" in refused["hint"]
+    plain = await engine.start({**argument, "enhance": {"start": False}})
+    await until(engine, plain["runId"], ended)
+
+
+async def test_EB_124_what_a_check_looks_for_is_shown_to_the_planner_where_the_check_reveals_it(
+    project: EngineProject,
+) -> None:
+    with_cases(project, cases=CASES_FILE.replace("hint: no air", "reveal: true"))
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    [planner] = [one for one in project.models.requests if one.purpose == "planner"]
+    assert "`air` is not in the output" in planner.prompt
+
+
 async def test_EB_124_trials_do_not_count_where_the_cases_were_changed_meanwhile(project: EngineProject) -> None:
     with_cases(project)
     cases = project.root / "report.cases.yaml"

@@ -77,11 +77,12 @@ async def test_WB_160_a_store_says_which_tool_which_columns_and_who_makes_the_ve
         "textColumns": ["text"],
         "provider": "acme",
         "model": "vec",
+        "dimensions": 3,
         "strategies": {"near": {"weight": 2.0}, "far": {"threshold": 0.6}},
     }
     ran = await run(room, "steps: [{name: r, rag: {query: x, strategies: [near, far]}}]", {"stores": {"s": store}})
     [request] = ran.models.embedded
-    assert (request.provider, request.model, request.texts) == ("acme", "vec", ("x",))
+    assert (request.provider, request.model, request.texts, request.dimensions) == ("acme", "vec", ("x",), 3)
     first, second = json.loads(ran.output)["results"][:2]
     assert first["component_scores"] == {"near": 1.0, "far": 1.0}
     assert second["component_scores"] == {"near": 0.5}, "0.5 lies below the threshold of `far`"
@@ -106,6 +107,20 @@ async def test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project(room:
     assert [call[1]["query"] for call in room.called] == ["about bread", "about loaf", "about bun"]
     assert json.loads(ran.output)["expanded_query"] == ["about loaf", "about bun"]
     assert "names no `synonyms` or `acronyms`" in (await run(room, text)).warnings[0]
+
+
+async def test_WB_160_a_project_says_how_far_a_query_is_expanded(room: Room) -> None:
+    (room.folder / "words.yaml").write_text("bread: [loaf, bun, roll]\n")
+    rag = {"synonyms": "words.yaml", "maxExpansions": 2}
+    ran = await run(room, SEARCH.replace("server: docs", "server: docs, expand_query: true"), rag)
+    assert json.loads(ran.output)["expanded_query"] == ["about loaf", "about bun"]
+
+
+async def test_WB_160_a_project_says_how_results_become_one_list(room: Room) -> None:
+    """`fusion` of the settings, where the step names none."""
+    assert json.loads((await run(room, SEARCH, {"fusion": "max"})).output)["fusion"] == "max"
+    own = await run(room, SEARCH.replace("server: docs", "server: docs, fusion: avg"), {"fusion": "max"})
+    assert json.loads(own.output)["fusion"] == "avg"
 
 
 @pytest.mark.parametrize("lists", ["synonyms", "acronyms"])

@@ -91,6 +91,11 @@ async def test_without_columns_all_text_is_shown(table: tuple[str, str]) -> None
     assert json.loads(ran.output)["results"][0]["text"] == {"body": "bread", "place": "north"}
 
 
+async def test_a_store_says_which_column_tells_documents_apart(table: tuple[str, str]) -> None:
+    ran = await run(table[0], idColumn="place")
+    assert [each["id"] for each in json.loads(ran.output)["results"]] == ["north", "south", "east"]
+
+
 @pytest.mark.parametrize(
     ("store", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -113,6 +114,20 @@ async def test_a_program_that_is_not_there_is_named(opened: Open) -> None:
     failure = await fails(opened(things={"command": "no-such-program-here"}).tools(["things"]))
     assert failure.code == "server_unavailable"
     assert "MCP server `things` did not start: no-such-program-here: No such file" in failure.message
+
+
+async def test_a_server_gets_the_words_of_its_args(opened: Open) -> None:
+    words = {"command": sys.executable, "args": ["-S", mcp_server.FILE, "only", "add"]}
+    assert [tool.name for tool in await opened(things=words).tools(["things"])] == ["add"]
+
+
+async def test_a_server_starts_in_the_folder_that_its_entry_names(opened: Open, tmp_path: Path) -> None:
+    """`cwd`, from the folder of the project."""
+    (tmp_path / "inner").mkdir()
+    shutil.copy(mcp_server.FILE, tmp_path / "inner" / "things.py")
+    command = [sys.executable, "-S", "things.py"]
+    assert await opened(things={"command": command, "cwd": "inner"}).tools(["things"]) != ()
+    assert "did not start" in (await fails(opened(things={"command": command}).tools(["things"]))).message
 
 
 async def test_a_program_that_ends_at_once_says_why(opened: Open) -> None:

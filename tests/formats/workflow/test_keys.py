@@ -99,6 +99,7 @@ def test_interpolated_fields_are_these() -> None:
 def test_keys_without_effect_are_those_of_WF119() -> None:
     found = {(shape.name, key.name) for shape in SHAPES.values() for key in shape.keys.values() if key.idle}
     assert found == {
+        ("step", "logging"),
         *(("step", "input"), ("step", "no_color"), ("consensus", "allow_partial"), ("embeddings", "output_format")),
         *(("rag", "query_vector"), ("rag", "query_variants"), ("rag", "servers"), ("execution", "no_color")),
     }
