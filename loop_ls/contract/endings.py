@@ -22,6 +22,8 @@ Status = Literal[
     "blocked",
     "cancelled",
 ]
+#: What a judge says: of a failed iteration nobody asks one.
+Judgement = Literal["yes", "no", "impossible", "unclear", "error"]
 Success = Literal["condition_met", "approved", "goal_met", "converged", "completed", "no_items"]
 Limit = Literal[
     "max_iterations",
@@ -30,6 +32,7 @@ Limit = Literal[
     "budget",
     "fixation",
     "unchanged",
+    "impossible",
     "no_ops",
     "unfixable",
     "planner_error",
@@ -42,6 +45,16 @@ Blocking = Literal["missing_artifact", "question"]
 Cause = Literal["user", "teardown", "shutdown"]
 Reason = Success | Limit | Failing | Blocking | Cause
 Kind = Literal["success", "limit", "failure", "blocked", "stopped"]
+
+#: verdict -> the word for it on every surface; `failed` stands for an iteration that came to no judge.
+VERDICTS: dict[str, str] = {
+    "yes": "YES",
+    "no": "NO",
+    "impossible": "IMPOSSIBLE",
+    "unclear": "unclear",
+    "error": "judge failed",
+    "failed": "failed",
+}
 
 #: A run with one of these has ended.
 ENDED: frozenset[str] = frozenset({"completed", "failed", "blocked", "cancelled"})
@@ -75,6 +88,7 @@ ENDINGS: dict[str, Ending] = {
     "budget": Ending("limit", "budget used up"),
     "fixation": Ending("limit", "the same failure again"),
     "unchanged": Ending("limit", "the output no longer changes"),
+    "impossible": Ending("limit", "the condition cannot be met"),
     "no_ops": Ending("limit", "the planner proposed no allowed change"),
     "unfixable": Ending("limit", "editing the file cannot fix it"),
     "planner_error": Ending("limit", "the planner gave no usable answer"),

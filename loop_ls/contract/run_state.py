@@ -11,7 +11,7 @@ from typing import Literal, NotRequired
 from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-from loop_ls.contract.endings import Kind, Status
+from loop_ls.contract.endings import Judgement, Kind, Status
 from loop_ls.contract.facts.payload import Error
 from loop_ls.text.json_value import JsonObject
 
@@ -74,7 +74,7 @@ class VerdictView(Shortened):
     ended at its length limit."""
 
     iteration: NotRequired[int | None]
-    verdict: NotRequired[Literal["yes", "no", "unclear", "error"] | None]
+    verdict: NotRequired[Judgement | None]
     answer: NotRequired[str | None]
     local: NotRequired[bool | None]
     cut: NotRequired[bool | None]

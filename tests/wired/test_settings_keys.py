@@ -47,6 +47,10 @@ def judge(field: str) -> Callable[[Ended], object]:
     return lambda run: getattr(run.models.asked("judge")[0], field)
 
 
+def offers_impossible(run: Ended) -> object:
+    return "IMPOSSIBLE" in run.models.prompts("judge")[0]
+
+
 def stage(field: str) -> Callable[[Ended], object]:
     return lambda run: getattr(run.models.asked("write")[0], field)
 
@@ -64,6 +68,7 @@ RUN_ROWS = {
         Row("judge.model", f"judge: {{provider: other, {PLACE}}}", "model: wise", judge("model"), "wise", "own",
             "model: own"),
         Row("judge.local", f"judge: {{{PLACE}}}", "local: true", lambda run: len(run.models.asked("judge")), 0, 5),
+        Row("judge.impossible", f"judge: {{{PLACE}}}", "impossible: true", offers_impossible, True, False),
         Row("settings.limits", PLACE, "limits: {maxIterations: 2}", iterations, 2, 5),
         Row("limits.maxIterations", f"limits: {{{PLACE}}}", "maxIterations: 2", iterations, 2, 5),
         Row("limits.maxTokens", f"limits: {{{PLACE}}}", "maxTokens: 9000", lambda run: run.first["limits"].get(

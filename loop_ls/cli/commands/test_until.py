@@ -15,6 +15,7 @@ from loop_ls.cli.watch.words import first_line
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import money
+from loop_ls.contract.endings import VERDICTS
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from loop_ls.contract.answers import Verdicts
 
 HELP = "ask the judge of a loop about an output"
-
-_MARKS = {"yes": "YES", "no": "NO", "unclear": "unclear", "error": "no verdict"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -82,12 +81,12 @@ def _show(answer: Verdicts) -> None:
     for row in answer["verdicts"]:
         place = f"iteration {row['iteration']}  " if "iteration" in row else ""
         said = row.get("because") or first_line(row["answer"])
-        print(f"  {place}{_MARKS[row['verdict']]}  {shown(said)}".rstrip())
+        print(f"  {place}{VERDICTS[row['verdict']]}  {shown(said)}".rstrip())
     for each in answer["agreement"]:
         if each["times"] > 1:
             place = f"iteration {each['iteration']}: " if "iteration" in each else ""
             print(
-                f"  {place}{_MARKS[each['verdict']]} {round(each['agrees'] * each['times'])} of {each['times']} times"
+                f"  {place}{VERDICTS[each['verdict']]} {round(each['agrees'] * each['times'])} of {each['times']} times"
             )
     if any(row["agrees"] < 1 for row in answer["agreement"]):
         print("  The judge does not agree with itself: make the condition more specific.")

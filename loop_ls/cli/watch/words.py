@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.contract import endings
 from loop_ls.contract.amounts import clock, count, money, tokens_used
-from loop_ls.contract.endings import line, short, sign, status_of
+from loop_ls.contract.endings import VERDICTS, line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
 from loop_ls.text.json_value import JsonObject, float_field, int_field, text_field
 
@@ -46,8 +46,8 @@ def error_text(row: Iteration | Stage | RunStateView) -> str:
 
 
 def verdict_word(verdict: str) -> str:
-    """YES, NO or ?."""
-    return {"yes": "YES", "no": "NO"}.get(verdict, "?")
+    """YES, NO, IMPOSSIBLE or ?."""
+    return VERDICTS[verdict] if verdict in ("yes", "no", "impossible") else "?"
 
 
 def loop_ending(reason: str | None, iterations: int) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.payload import Error, Payload
 from loop_ls.text.json_value import Json
@@ -200,11 +201,11 @@ class Progress(Payload):
 class Judged(Payload):
     """`condition` as written, `interpolated` only where it differs. `output_ref` is the place of the
     `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the
-    judge's answer ended at its length limit."""
+    judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer."""
 
     kind = "judged"
     criterion: str
-    verdict: Literal["yes", "no", "unclear", "error"]
+    verdict: Judgement
     iteration: int | None = None
     condition: str = ""
     interpolated: str | None = None
@@ -212,6 +213,7 @@ class Judged(Payload):
     answer: str = ""
     local: bool = False
     cut: bool | None = None
+    may_be_impossible: bool | None = None
 
 
 class Checked(Payload):

@@ -190,6 +190,7 @@ class RunView:
                 row.status = "completed" if row.status in ("running", "waiting") else row.status
                 row.verdict, row.local = text_field(event, "verdict") or "unclear", _flag(event, "local")
                 row.answer, row.criterion = self._text(event, "answer"), text_field(event, "criterion")
+                row.may_be_impossible = _flag(event, "mayBeImpossible")
                 row.condition, row.interpolated = self._text(event, "condition"), self._text(event, "interpolated")
                 if (heading := row.parent) is not None and heading.kind == "loop":
                     heading.verdict = row.verdict

@@ -120,6 +120,7 @@ class Row:
     answer: str | None = None
     local: bool | None = None
     criterion: str | None = None
+    may_be_impossible: bool | None = None
     condition: str | None = None
     interpolated: str | None = None
     reason: str | None = None

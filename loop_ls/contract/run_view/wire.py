@@ -7,6 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from loop_ls.contract.endings import Judgement
 from loop_ls.contract.run_state import closed
 from loop_ls.contract.run_view.parts import Status
 
@@ -42,7 +43,7 @@ class RowView(TypedDict):
     attempt: int
     item: NotRequired[str]
     status: Status
-    verdict: NotRequired[Literal["yes", "no", "unclear", "error"]]
+    verdict: NotRequired[Judgement]
     local: NotRequired[bool]
     condition: NotRequired[str]
     reason: NotRequired[str]

@@ -10,8 +10,9 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Literal, TypedDict, cast
+from typing import TypedDict, cast
 
+from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.kinds import ApprovalResolved, Judged, ManualApprovalRequired, Progress, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import spent
@@ -25,13 +26,11 @@ from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.text.json_value import Json, JsonObject, from_fields
 
-Word = Literal["yes", "no", "unclear", "error"]
-
 
 class PatternVerdict(TypedDict):
     """What a pattern found, in the record."""
 
-    verdict: Word
+    verdict: Judgement
     answer: str
 
 
@@ -113,7 +112,7 @@ class AssistantJudge:
 
         def judged(answer: Mapping[str, object]) -> list[Fact]:
             found = from_fields(CommandResult, answer)
-            verdict: Word = "yes" if found.passed else "no"
+            verdict: Judgement = "yes" if found.passed else "no"
             return [self._judged(turn, TEST_PASS, " ".join(words), verdict, found.told).fact(turn.place)]
 
         with self.recorder.undivided():  # a pause waits for the next iteration
@@ -171,7 +170,7 @@ class AssistantJudge:
         await self.recorder.record(turn.place.part("approval"), [fact], answer=asdict(no))
         return no
 
-    def _judged(self, turn: Turn, criterion: str, condition: str, verdict: Word, answer: str) -> Judged:
+    def _judged(self, turn: Turn, criterion: str, condition: str, verdict: Judgement, answer: str) -> Judged:
         return Judged(
             criterion=criterion,
             verdict=verdict,
@@ -183,5 +182,5 @@ class AssistantJudge:
         )
 
 
-def _verdict(word: Word, answer: str) -> Verdict:
+def _verdict(word: Judgement, answer: str) -> Verdict:
     return Verdict(word, "condition_met" if word == "yes" else None, answer)

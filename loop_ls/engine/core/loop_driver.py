@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypedDict, cast
 
+from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.enhance import UnfixableFailure
 from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, UnchangedOutputWarning
 from loop_ls.contract.facts.payload import Error, Fact
@@ -32,11 +33,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge found. `exit` is the reason to leave the loop; None: go on."""
+    """What the judge found. `exit` is the reason to leave the loop; None: go on.
+    `because` says why, where that is no success."""
 
-    verdict: Literal["yes", "no", "unclear", "error"]
+    verdict: Judgement
     exit: str | None = None
     answer: str = ""
+    because: str | None = None
 
 
 class Body(Protocol):
@@ -175,7 +178,7 @@ class _Driver:
                 return Outcome(found.reason, self.output, self.number, found)
             verdict = await self.judged(found)
             if verdict is not None and verdict.exit is not None:
-                return Outcome(verdict.exit, self.output, self.number)
+                return Outcome(verdict.exit, self.output, self.number, because=verdict.because)
             if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
                 return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
         return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")

@@ -25,20 +25,24 @@ class JudgeSettings:
     judge: tuple[Target, ...] = ()
     local: bool = False
     assist: tuple[Target, ...] = ()
+    impossible: bool = False
 
     @staticmethod
     def of(settings: Mapping[str, Json]) -> JudgeSettings:
         judge = as_object(settings.get("judge"))
-        return JudgeSettings(_target(judge), judge.get("local") is True, _target(as_object(settings.get("assist"))))
+        assist = _target(as_object(settings.get("assist")))
+        return JudgeSettings(_target(judge), judge.get("local") is True, assist, judge.get("impossible") is True)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Who decides: `local`, else the targets in order. `timeout` is the limit of one question."""
+    """Who decides: `local`, else the targets in order. `timeout` is the limit of one question; `impossible`: whether
+    IMPOSSIBLE is an answer to it."""
 
     local: LocalCondition | None = None
     targets: tuple[Target, ...] = ()
     timeout: float | None = None
+    impossible: bool = False
 
 
 def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: JudgeSettings) -> Choice:
@@ -47,7 +51,7 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
     if local is not None:
         return Choice(local=local)
     if settings.judge:
-        return Choice(targets=settings.judge)
+        return Choice(targets=settings.judge, impossible=settings.impossible)
     if settings.local:
         raise Failure(
             "bad_argument",
@@ -55,11 +59,11 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
             "name the text to look for, such as: The output says PASS; or add `provider` and `model` to `judge`",
         )
     if targets := execution_targets(caller):
-        return Choice(targets=targets, timeout=caller.timeout)
+        return Choice(targets=targets, timeout=caller.timeout, impossible=settings.impossible)
     if targets := execution_targets(callee):
-        return Choice(targets=targets, timeout=callee.timeout)
+        return Choice(targets=targets, timeout=callee.timeout, impossible=settings.impossible)
     if settings.assist:
-        return Choice(targets=settings.assist)
+        return Choice(targets=settings.assist, impossible=settings.impossible)
     raise Failure(
         "provider_unavailable",
         f"nobody can judge `until` of `{loop.name}`: neither its workflow nor the called one names a model",

@@ -5,9 +5,9 @@ A judge that fails, stays unclear or cannot be asked counts as "not met" with a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
+from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.context.interpolation import Rendered, interpolate, undefined
@@ -22,12 +22,11 @@ from loop_ls.engine.model_calls.ask import ModelAnswer, Question, answered
 from loop_ls.formats.common.key_table import CONSEQUENCES
 from loop_ls.formats.workflow.judge_question import until_question
 
-Word = Literal["yes", "no", "unclear", "error"]
-
 
 @dataclass(frozen=True, slots=True)
 class UntilJudge:
-    """Asked after each successful iteration. `scope` is the caller's, without `loop.*`."""
+    """Asked after each successful iteration. `scope` is the caller's, without `loop.*`; `said` are the verdicts so
+    far, the same after a crash, since recorded answers are judged again."""
 
     condition: str
     choice: Choice
@@ -35,8 +34,15 @@ class UntilJudge:
     history: History
     models: Models
     recorder: Recorder
+    said: list[Judgement] = field(default_factory=list)
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
+        verdict = await self._judge(turn, output)
+        twice = verdict.verdict == "impossible" and self.said[-1:] == ["impossible"]
+        self.said.append(verdict.verdict)
+        return replace(verdict, exit="impossible", because=verdict.answer) if twice else verdict
+
+    async def _judge(self, turn: Turn, output: str) -> Verdict:
         scope = self.scope.with_loop(AfterIteration(turn.number, tuple(self.history.outputs)))
         rendered = interpolate(self.condition, scope)
         if rendered.unknown:
@@ -59,7 +65,7 @@ class UntilJudge:
         question = Question(
             place=turn.place,
             key=turn.place.part("judge"),
-            prompt=until_question(rendered.text, output),
+            prompt=until_question(rendered.text, output, self.choice.impossible),
             targets=self.choice.targets,
             temperature=0.0,
             timeout=self.choice.timeout,
@@ -69,7 +75,7 @@ class UntilJudge:
         )
         try:
             found = await self._first_answer(turn, rendered, question)
-            if found is None or read_verdict(found["text"]) == "unclear":
+            if found is None or self._read(found["text"], rendered) == "unclear":
                 again = replace(question, key=turn.place.part("judge:again"))
                 found = await answered(
                     again, self.models, self.recorder, then=lambda answer: self._final(turn, rendered, answer)
@@ -77,7 +83,10 @@ class UntilJudge:
         except Failure as failure:
             return await self._not_met(turn, rendered, "judge_failed", f"the judge gave no answer: {failure.message}")
         answer = found["text"]
-        return _verdict(self._judged(turn, rendered, read_verdict(answer), answer))
+        return _verdict(self._judged(turn, rendered, self._read(answer, rendered), answer))
+
+    def _read(self, answer: str, rendered: Rendered) -> Judgement:
+        return read_verdict(answer, rendered.text if self.choice.impossible else None)
 
     async def _first_answer(self, turn: Turn, rendered: Rendered, question: Question) -> ModelAnswer | None:
         """A judge that used its tokens up in thinking has said nothing clear, and is asked again like one that
@@ -96,19 +105,19 @@ class UntilJudge:
 
     def _first(self, turn: Turn, rendered: Rendered, found: ModelAnswer) -> list[Fact]:
         answer = found["text"]
-        if read_verdict(answer) != "unclear":
+        if self._read(answer, rendered) != "unclear":
             return self._final(turn, rendered, found)
-        message = f"the judge said neither YES nor NO ({_shortened(answer)}) and was asked once more"
+        message = f"the judge said {self._neither} ({_shortened(answer)}) and was asked once more"
         return [Warned(code="unclear_verdict", message=message).fact(turn.place)]
 
     def _final(self, turn: Turn, rendered: Rendered, found: ModelAnswer) -> list[Fact]:
         answer = found["text"]
-        verdict = read_verdict(answer)
+        verdict = self._read(answer, rendered)
         cut = True if found.get("finish") == "length" else None
         judged = self._judged(turn, rendered, verdict, answer).model_copy(update={"cut": cut})
         facts = [judged.fact(turn.place)]
         if verdict == "unclear":
-            message = f"the judge said neither YES nor NO twice ({_shortened(answer)}); the condition counts as not met"
+            message = f"the judge said {self._neither} twice ({_shortened(answer)}); the condition counts as not met"
             facts.append(Warned(code="unclear_verdict", message=message).fact(turn.place))
         return facts
 
@@ -118,7 +127,7 @@ class UntilJudge:
         await self.recorder.record(turn.place.part("judged"), [judged.fact(turn.place), warned.fact(turn.place)])
         return _verdict(judged)
 
-    def _judged(self, turn: Turn, rendered: Rendered, verdict: Word, answer: str = "") -> Judged:
+    def _judged(self, turn: Turn, rendered: Rendered, verdict: Judgement, answer: str = "") -> Judged:
         return Judged(
             criterion="until",
             verdict=verdict,
@@ -127,7 +136,12 @@ class UntilJudge:
             interpolated=rendered.text if rendered.text != self.condition else None,
             output_ref=turn.place.key,
             answer=answer,
+            may_be_impossible=self.choice.impossible or None,
         )
+
+    @property
+    def _neither(self) -> str:
+        return "neither YES, NO nor a reasoned IMPOSSIBLE" if self.choice.impossible else "neither YES nor NO"
 
 
 def _verdict(judged: Judged) -> Verdict:

@@ -75,7 +75,8 @@ def _iteration(run_id: str, row: RowView) -> JsonObject:
 def _question(row: RowView) -> JsonObject:
     if row.verdict is None or row.local or row.criterion != "until":
         return {}
-    return {"question": until_question(row.interpolated or row.condition or "", row.output or "")}
+    condition = row.interpolated or row.condition or ""
+    return {"question": until_question(condition, row.output or "", bool(row.may_be_impossible))}
 
 
 def _stage(number: int, stage: Stage) -> Row:

@@ -123,7 +123,7 @@ async def _one(judging: Judging, models: Models, output: Output, paid: Paid) -> 
     found: TrialVerdict = {
         "verdict": verdict.verdict,
         "answer": verdict.answer,
-        "prompt": "" if judging.choice.local is not None else until_question(asked, output.text),
+        "prompt": _prompt(judging.choice, asked, output.text),
     }
     if judging.choice.local is not None:
         found["local"] = True
@@ -132,6 +132,10 @@ async def _one(judging: Judging, models: Models, output: Output, paid: Paid) -> 
     if output.iteration is not None:
         found["iteration"] = output.iteration
     return found, cost
+
+
+def _prompt(choice: Choice, condition: str, output: str) -> str:
+    return "" if choice.local is not None else until_question(condition, output, choice.impossible)
 
 
 def _agreement(rows: Sequence[TrialVerdict]) -> Agreement:

@@ -38,4 +38,5 @@ def condition_text(workspace: Workspace, document: Document, element: Element, c
 def _asked(workspace: Workspace, element: Element, condition: str) -> list[str]:
     if not asks_judge(workspace, element) and element.loop_mode == "refine" and read_local(condition) is not None:
         return ["The engine looks for the text itself after each iteration; no model is asked."]
-    return ["After each iteration the judge is asked:", fenced(until_question(condition, _OUTPUT))]
+    question = until_question(condition, _OUTPUT, workspace.settings.judge_impossible)
+    return ["After each iteration the judge is asked:", fenced(question)]

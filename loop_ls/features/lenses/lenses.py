@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.contract.amounts import count
+from loop_ls.contract.endings import VERDICTS
 from loop_ls.features.answers import Command, Lens, LoopView, ShownRun
 from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.language_support import support_of
@@ -156,10 +157,10 @@ def progress_of_loop(loop: LoopView) -> str:
     """`iteration 3/5 · 2 NO`."""
     of = f"/{loop.max_iterations}" if loop.max_iterations else ""
     text = f"iteration {loop.iteration or 1}{of}"
-    for verdict, said in (("no", "NO"), ("unclear", "unclear"), ("failed", "failed")):
+    for verdict in ("no", "impossible", "unclear", "failed"):
         number = sum(one.verdict == verdict for one in loop.verdicts)
         if number:
-            text += f" · {number} {said}"
+            text += f" · {number} {VERDICTS[verdict]}"
     return text
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.amounts import clock, count, money
-from loop_ls.contract.endings import ENDED, line, sign
+from loop_ls.contract.endings import ENDED, VERDICTS, line, sign
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.text.humanize import excerpt
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
 
 __all__ = ["ENDED", "VERDICTS", "ended_in_words", "run_in_words", "sign", "spent", "verdict_in_words"]
-
-VERDICTS = {"yes": "YES", "no": "NO", "unclear": "unclear", "error": "judge failed", "failed": "failed"}
 
 
 def ended_in_words(loop: LoopView) -> str:
@@ -42,7 +40,7 @@ def spent(run: ShownRun) -> str:
 def verdict_in_words(verdict: Verdict) -> str:
     """`iteration 1: NO - "FAIL: missing test"`: what was judged, or why it could not be."""
     said = VERDICTS.get(verdict.verdict, verdict.verdict)
-    shown = verdict.answer if verdict.verdict in ("failed", "error", "unclear") else verdict.output
+    shown = verdict.output if verdict.verdict in ("yes", "no") else verdict.answer
     local = " (decided locally)" if verdict.local else ""
     quoted = f' - "{excerpt(shown, 80)}"' if shown.strip() else ""
     return f"iteration {verdict.iteration}: {said}{local}{quoted}"

@@ -76,6 +76,13 @@ JUDGE = shape(
         "Others go to the model that `judge` names; without one a run that has such a condition is refused.",
         default="false",
     ),
+    Key(
+        "impossible",
+        Type.BOOLEAN,
+        "The judge may also answer IMPOSSIBLE, where no further iteration can meet the condition. Said twice in a row, "
+        "each time with the condition quoted, it ends the loop as `the condition cannot be met`, never as a success.",
+        default="false",
+    ),
 )
 
 ASSIST = shape("assist", "`assist`", "The interactive assistant; what plans and repairs inherits from it.", *_TARGET)

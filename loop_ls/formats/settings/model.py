@@ -79,6 +79,7 @@ class Settings:
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     judge: Target | None = None
     judge_locally: bool = False
+    judge_impossible: bool = False
     assist: Target | None = None
     servers: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -135,6 +136,7 @@ def _typed(raw: Mapping[str, Any]) -> Settings:
         providers={name: _provider(name, value) for name, value in (raw.get("providers") or {}).items()},
         judge=_target(judge),
         judge_locally=judge.get("local") is True,
+        judge_impossible=judge.get("impossible") is True,
         assist=_target(raw.get("assist") or {}),
         servers=tuple(raw.get("servers") or ()),
         roles=tuple(raw.get("roles") or ()),

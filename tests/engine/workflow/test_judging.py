@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.contract.endings import kind_of, status_of
 from loop_ls.engine.core.ports import ModelReply
 from loop_ls.engine.judges.verdict_parser import read_verdict
 from loop_ls.engine.projections.verbose_log import verbose_lines
@@ -177,3 +178,55 @@ async def test_WB_096_the_calls_of_steps_and_judges_name_the_providers_answer() 
     }
     ran = await run({"main": main(limit=1), "work": WORK}, script)
     assert [(call["purpose"], call["responseId"]) for call in ran.of("call")] == [("step", "w1"), ("judge", "j1")]
+
+
+IMPOSSIBLE = {"judge": {"impossible": True}}
+REASONED = 'IMPOSSIBLE: "The review says PASS": the file that it asks for was deleted'
+
+
+async def test_WB_167_twice_in_a_row_with_the_condition_quoted_it_ends_the_loop_and_is_no_success() -> None:
+    ran = await judged(limit=5, settings=IMPOSSIBLE, judge=[REASONED, REASONED, "YES"])
+    assert [fact["verdict"] for fact in ran.of("judged")] == ["impossible", "impossible"]
+    assert ran.reason == "impossible"
+    assert kind_of(status_of(ran.reason), ran.reason) == "limit"
+    assert "the file that it asks for was deleted" in (ran.outcome.because or "")
+
+
+async def test_WB_167_the_question_offers_it_where_the_setting_does() -> None:
+    offered = "Answer with IMPOSSIBLE and repeat the condition word for word if no further try can meet it."
+    ran = await judged(limit=1, settings=IMPOSSIBLE)
+    assert ran.prompt("judge").splitlines()[-1] == offered
+    assert ran.of("judged")[0]["mayBeImpossible"] is True
+    assert offered not in (await judged(limit=1)).prompt("judge")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [REASONED, "NO", REASONED, "NO", REASONED],  # never twice in a row
+        ["IMPOSSIBLE", "IMPOSSIBLE"] * 5,  # the condition was never looked at; each is asked once more
+        ['IMPOSSIBLE: "The review says FAIL"'] * 10,
+    ],
+)
+async def test_WB_167_less_than_that_goes_on(answers: list[str]) -> None:
+    ran = await judged(limit=5, settings=IMPOSSIBLE, judge=answers)
+    assert (ran.reason, len(ran.of("judged"))) == ("max_iterations", 5)
+
+
+async def test_WB_167_without_the_setting_the_word_is_unclear() -> None:
+    ran = await judged(limit=2, judge=[REASONED] * 4)
+    assert [fact["verdict"] for fact in ran.of("judged")] == ["unclear", "unclear"]
+    assert ran.reason == "max_iterations"
+
+
+async def test_WB_167_a_failed_iteration_between_two_asks_nobody_and_changes_nothing() -> None:
+    loop = main(limit=5).replace("until:", "on_failure: continue, until:")
+    scripts = {"judge": [REASONED, REASONED], "work": ["a", failure(), "b"]}
+    ran = await run({"main": loop, "work": WORK}, scripts, settings=IMPOSSIBLE)
+    assert ran.reason == "impossible"
+
+
+@pytest.mark.parametrize("quoted", ["the review says pass", "The\nreview **says** PASS", "“The review says PASS”."])
+def test_WB_167_marks_case_and_line_ends_of_the_quoted_condition_do_not_count(quoted: str) -> None:
+    assert read_verdict(f"IMPOSSIBLE - {quoted}", UNTIL) == "impossible"
+    assert read_verdict(f"IMPOSSIBLE - {quoted[:-6]}", UNTIL) == "unclear"

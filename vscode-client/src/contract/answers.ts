@@ -257,7 +257,7 @@ export interface RowView {
   attempt: number;
   item?: string;
   status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
-  verdict?: "yes" | "no" | "unclear" | "error";
+  verdict?: "yes" | "no" | "impossible" | "unclear" | "error";
   local?: boolean;
   condition?: string;
   reason?: string;

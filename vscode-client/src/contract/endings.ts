@@ -17,6 +17,7 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   budget: { kind: "limit", short: "budget used up" },
   fixation: { kind: "limit", short: "the same failure again" },
   unchanged: { kind: "limit", short: "the output no longer changes" },
+  impossible: { kind: "limit", short: "the condition cannot be met" },
   no_ops: { kind: "limit", short: "the planner proposed no allowed change" },
   unfixable: { kind: "limit", short: "editing the file cannot fix it" },
   planner_error: { kind: "limit", short: "the planner gave no usable answer" },
@@ -34,6 +35,16 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   user: { kind: "stopped", short: "stopped" },
   teardown: { kind: "stopped", short: "stopped: the editor was closed" },
   shutdown: { kind: "stopped", short: "stopped: the engine was shut down" },
+};
+
+/** verdict -> the word for it. */
+export const VERDICTS: Record<string, string> = {
+  yes: "YES",
+  no: "NO",
+  impossible: "IMPOSSIBLE",
+  unclear: "unclear",
+  error: "judge failed",
+  failed: "failed",
 };
 
 export const ENDED: ReadonlySet<string> = new Set(["blocked", "cancelled", "completed", "failed"]);

@@ -357,11 +357,11 @@ export interface IterationStartedFact extends FactBase {
   attempt?: number;
 }
 
-/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. */
+/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer. */
 export interface JudgedFact extends FactBase {
   kind: "judged";
   criterion: string;
-  verdict: "yes" | "no" | "unclear" | "error";
+  verdict: "yes" | "no" | "impossible" | "unclear" | "error";
   iteration?: number;
   condition?: string;
   interpolated?: string;
@@ -369,6 +369,7 @@ export interface JudgedFact extends FactBase {
   answer?: string;
   local?: boolean;
   cut?: boolean;
+  mayBeImpossible?: boolean;
 }
 
 /** A person's choice. `with_edits`: the next round runs what was proposed. */

@@ -88,7 +88,7 @@ export interface TokenCount {
 export interface VerdictView {
   lengths?: Record<string, number>;
   iteration?: number;
-  verdict?: "yes" | "no" | "unclear" | "error";
+  verdict?: "yes" | "no" | "impossible" | "unclear" | "error";
   answer?: string;
   local?: boolean;
   cut?: boolean;

@@ -1,4 +1,5 @@
 // One fact as one line of the list of events. Kinds that need no words say their text, if they have one.
+import { VERDICTS } from "../contract/endings";
 import { money } from "../runs/amounts";
 import type { RunEvent } from "../runs/state";
 import { excerpt } from "../runs/words";
@@ -17,7 +18,7 @@ export function lineOfFact(fact: RunEvent): FactLine {
 function gistOf(fact: RunEvent): string {
   switch (fact.kind) {
     case "judged":
-      return `${(fact.verdict ?? "unclear").toUpperCase()}${fact.local === true ? " (decided locally)" : ""} ${excerpt(fact.answer)}`.trim();
+      return `${VERDICTS[fact.verdict ?? "unclear"] ?? fact.verdict}${fact.local === true ? " (decided locally)" : ""} ${excerpt(fact.answer)}`.trim();
     case "call":
       return callOf(fact);
     case "tool_called":

@@ -1,5 +1,5 @@
 // Facts and endings as the sentences that people read. One wording for output, messages and views.
-import { ENDINGS } from "../contract/endings";
+import { ENDINGS, VERDICTS } from "../contract/endings";
 import { ago } from "./amounts";
 import { endingLine, type RunEvent, type RunState } from "./state";
 
@@ -17,7 +17,7 @@ export function lineOf(event: RunEvent): string | undefined {
     case "iteration":
       return `iteration ${event.iteration}${event.maxIterations ? `/${event.maxIterations}` : ""}: ${excerpt(event.output)}`;
     case "judged":
-      return `iteration ${event.iteration}: ${(event.verdict ?? "unclear").toUpperCase()}`;
+      return `iteration ${event.iteration}: ${VERDICTS[event.verdict ?? "unclear"] ?? event.verdict}`;
     case "round_started":
       return `round ${event.round} of ${event.maxRounds}`;
     case "ops_proposed":

@@ -1,5 +1,5 @@
 // Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
-import { ENDINGS } from "../../contract/endings";
+import { ENDINGS, VERDICTS } from "../../contract/endings";
 import { clock, count } from "../../runs/amounts";
 import type { Head, Row, Verdict } from "../shape";
 
@@ -18,9 +18,7 @@ export function size(characters: number): string {
 
 export const reasonWords = (reason: string): string => ENDINGS[reason]?.short ?? reason.replaceAll("_", " ");
 
-const VERDICTS: Record<Verdict, string> = { yes: "YES", no: "NO", unclear: "unclear", error: "judge failed" };
-
-export const verdictWords = (verdict: Verdict): string => VERDICTS[verdict];
+export const verdictWords = (verdict: Verdict): string => VERDICTS[verdict] ?? verdict;
 
 /** What stands in the badge of a row. */
 export function badgeOf(row: Row): string {

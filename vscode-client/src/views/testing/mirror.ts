@@ -4,6 +4,7 @@
 import * as vscode from "vscode";
 import type { Server } from "../../part";
 import type { RowView } from "../../contract/answers";
+import { VERDICTS } from "../../contract/endings";
 import { endedAtLimit, type RunState } from "../../runs/state";
 import { excerpt, lineOfRun } from "../../runs/words";
 import { readRow, readRows, type Row } from "../history";
@@ -147,12 +148,10 @@ interface Seen {
   sentence?: string;
 }
 
-const WORDS: Record<string, string> = { yes: "YES", no: "NO", unclear: "unclear", error: "judge failed", failed: "failed" };
-
 /** `iteration 1: NO - "FAIL: missing test"`, as the Problems view says it. */
 export function sentenceOf(number: number, verdict: string, shown: string | undefined): string {
   const quoted = shown?.trim() ? ` - "${excerpt(shown, 80)}"` : "";
-  return `iteration ${number}: ${WORDS[verdict] ?? verdict}${quoted}`;
+  return `iteration ${number}: ${VERDICTS[verdict] ?? verdict}${quoted}`;
 }
 
 /** The view is a terminal: lines end with both characters. */
