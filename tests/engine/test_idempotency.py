@@ -60,27 +60,27 @@ async def ending_runs(tmp_path: Path) -> AsyncIterator[EndingRuns]:
     await made.engine.close()
 
 
-async def test_the_same_request_with_the_same_key_is_the_same_run(ending_runs: EndingRuns) -> None:
+async def test_WB_168_the_same_request_with_the_same_key_is_the_same_run(ending_runs: EndingRuns) -> None:
     first = await ending_runs.start(idempotencyKey="k", input="a")
     again = await ending_runs.start(input="a", consent="given later", idempotencyKey="k")
     assert (first["ok"], again) == (True, {"ok": True, "runId": first["runId"], "repeated": True})
     assert len((await ending_runs.engine.runs())["runs"]) == 1
 
 
-async def test_impatient_clients_get_one_run(ending_runs: EndingRuns) -> None:
+async def test_WB_168_impatient_clients_get_one_run(ending_runs: EndingRuns) -> None:
     answers = await asyncio.gather(*(ending_runs.start(idempotencyKey="k") for _ in range(20)))
     assert len({answer["runId"] for answer in answers}) == 1
     assert sum("repeated" not in answer for answer in answers) == 1
     assert len((await ending_runs.engine.runs())["runs"]) == 1
 
 
-async def test_another_request_under_the_key_is_refused(ending_runs: EndingRuns) -> None:
+async def test_WB_168_another_request_under_the_key_is_refused(ending_runs: EndingRuns) -> None:
     first = await ending_runs.start(idempotencyKey="k", input="a")
     refused = await ending_runs.start(idempotencyKey="k", input="b")
     assert (refused["ok"], refused["code"], refused["runId"]) == (False, "idempotency_conflict", first["runId"])
 
 
-async def test_a_key_holds_across_a_restart_and_for_a_day(ending_runs: EndingRuns) -> None:
+async def test_WB_168_a_key_holds_across_a_restart_and_for_a_day(ending_runs: EndingRuns) -> None:
     first = await ending_runs.start(idempotencyKey="k")
     await ending_runs.engine.close()
     await ending_runs.open()
@@ -92,16 +92,16 @@ async def test_a_key_holds_across_a_restart_and_for_a_day(ending_runs: EndingRun
     assert (await ending_runs.start(idempotencyKey="k"))["runId"] == later["runId"]
 
 
-async def test_each_user_has_their_own_keys(ending_runs: EndingRuns) -> None:
+async def test_WB_168_each_user_has_their_own_keys(ending_runs: EndingRuns) -> None:
     started = [await ending_runs.start(user, idempotencyKey="k") for user in (None, "eve", "owner", "")]
     assert len({answer["runId"] for answer in started}) == 4
 
 
-async def test_a_refused_start_uses_no_key_up(ending_runs: EndingRuns) -> None:
+async def test_WB_168_a_refused_start_uses_no_key_up(ending_runs: EndingRuns) -> None:
     assert not (await ending_runs.start(idempotencyKey="k", limits=1))["ok"]
     assert (await ending_runs.start(idempotencyKey="k"))["ok"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "\u00fc", "a\nb", 7])
-async def test_a_key_that_is_none_is_refused(ending_runs: EndingRuns, key: Any) -> None:
+async def test_WB_168_a_key_that_is_none_is_refused(ending_runs: EndingRuns, key: Any) -> None:
     assert (await ending_runs.start(idempotencyKey=key))["code"] == "bad_argument"

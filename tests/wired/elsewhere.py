@@ -302,7 +302,7 @@ REFUSALS: dict[str, str] = {
     }),
     **_under(f"{_ENGINE}/api/test_loops.py", {
         "idempotency_conflict":
-            "test_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409",
+            "test_WB_168_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409",
     }),
     **_under(f"{_ENGINE}/roles/test_stage_agents.py", {
         "provider_unavailable": "test_RB_135_a_provider_without_its_key_is_said_at_the_start",

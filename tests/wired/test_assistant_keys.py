@@ -112,6 +112,6 @@ async def _wrong(folder: Path) -> str:
         return await project.run("fixer.assistant.yaml", dict(script), target={"kind": "assistant"}, message="Do it.")
 
     try:
-        return await wrong(ROWS, run)
+        return await wrong(ROWS, run, lambda row: row.key.rpartition(".")[2] in SCRIPTS and row.key)
     finally:
         await project.close()

@@ -126,14 +126,20 @@ async def _wrong(folder: Path) -> str:
     project = WiredProject(folder)
     await project.open()
 
+    def alike(row: Row) -> tuple[int, str]:
+        """Of the same script and started in the same way."""
+        name = row.key.rpartition(".")[2]
+        return id(PLACED[row.key][1]), name if name in ("excerptChars", "enabled", "applyWhenHeadless") else ""
+
     async def run(row: Row, text: str) -> Ended:
-        project.write("report.yaml", THREE + VERIFY if row.key.endswith("excerptChars") else THREE)
+        _, special = alike(row)
+        project.write("report.yaml", THREE + VERIFY if special == "excerptChars" else THREE)
         project.write(".loop-ls.yaml", text + "\n")
-        start: dict[str, Any] = {} if row.key.endswith(".enabled") else {"start": True}
-        start |= {} if row.key.endswith(".applyWhenHeadless") else {"headless": True}
+        start: dict[str, Any] = {} if special == "enabled" else {"start": True}
+        start |= {} if special == "applyWhenHeadless" else {"headless": True}
         return await project.run("report.yaml", dict(PLACED[row.key][1]), input="tea", enhance=start)
 
     try:
-        return await wrong([row for row, _ in PLACED.values()], run)
+        return await wrong([row for row, _ in PLACED.values()], run, alike)
     finally:
         await project.close()

@@ -135,6 +135,6 @@ async def _wrong(folder: Path) -> str:
         return await project.run("loops/pair.json", dict(script), target={"kind": "definition"}, goal="Do it.")
 
     try:
-        return await wrong(ROWS, run)
+        return await wrong(ROWS, run, lambda row: row.key in SCRIPTS and row.key)
     finally:
         await project.close()

@@ -29,7 +29,7 @@ async def test_a_start_is_201_with_the_loop(project: EngineProject) -> None:
     assert (await project.ended(made["runId"]))["reason"] == "condition_met"
 
 
-async def test_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409(
+async def test_WB_168_a_start_that_is_sent_again_with_its_key_is_the_same_run_and_another_one_is_409(
     project: EngineProject,
 ) -> None:
     request = {"root": str(project.folder.path), "path": str(project.folder.path / "w.yaml"), "input": "1"}
