@@ -23,7 +23,7 @@ def selection(document: Document, at: Position) -> tuple[Span, ...]:
     found.sort(key=lambda span: (span.start, (-span.end.line, -span.end.column)), reverse=True)
     chain: list[Span] = []
     for span in found:
-        if not span.contains(at) or (chain and not (span.start <= chain[-1].start and chain[-1].end <= span.end)):
+        if not span.contains(at) or (chain and not span.covers(chain[-1])):
             continue
         if not chain or span != chain[-1]:
             chain.append(span)

@@ -35,12 +35,14 @@ class Call(NamedTuple):
 
 class Resolution(NamedTuple):
     """What a reference means. `hidden` is a root workflow that the one in the caller's folder hides
-    (WF606); `suggestions` are keys that may have been meant where there is no such workflow."""
+    (WF606); `suggestions` are keys that may have been meant where there is no such workflow, `unsaved` tells that one
+    of this name is open which is no file."""
 
     key: str | None
     document: Document | None
     hidden: str | None = None
     suggestions: tuple[str, ...] = ()
+    unsaved: bool = False
 
 
 class Parameter(NamedTuple):
@@ -231,7 +233,7 @@ class Workspace:
             return Resolution(None, None)
         match = resolve(self.folder(document), text, self.keys)
         if match is None:
-            return Resolution(None, None, None, self._suggestions(text))
+            return Resolution(None, None, None, self._suggestions(text), self._is_unsaved(text))
         return Resolution(match.key, self.by_key(match.key), match.other)
 
     def callee(self, document: Document, reference: Reference | str | None) -> Document | None:
@@ -240,6 +242,9 @@ class Workspace:
 
     def _suggestions(self, reference: str) -> tuple[str, ...]:
         return suggestions(reference, self._listing)
+
+    def _is_unsaved(self, name: str) -> bool:
+        return any(one.name == name and one.is_workflow and not _is_file(one) for one in self.documents.values())
 
     @property
     def _listing(self) -> Listing:
@@ -294,7 +299,7 @@ class Workspace:
         if document.format == ROLE_LOOP:
             return frozenset(other.uri for other in self.definitions_beside(document))
         found = {other.uri for other in self.namesakes(document)}
-        key = self.key(document)
+        key = self.key(document) or document.name  # one that is no file is missed under its name
         if key is not None:
             found |= {caller.uri for caller in self._referring(key)}
         for reference in document.references:
@@ -330,7 +335,11 @@ def _key(roots: Roots, document: Document | None) -> str | None:
 
 def _can_be_called(document: Document) -> bool:
     """A document that is no file (not saved yet, a state of another time) may call others; none can call it."""
-    return document.is_workflow and document.uri.startswith("file:")
+    return document.is_workflow and _is_file(document)
+
+
+def _is_file(document: Document) -> bool:
+    return document.uri.startswith("file:")
 
 
 def _label(document: Document | None) -> tuple[str, str | None] | None:

@@ -33,6 +33,10 @@ class Span(NamedTuple):
         """Whether `at` lies inside or at either end."""
         return self.start <= at <= self.end
 
+    def covers(self, other: Span) -> bool:
+        """Whether the whole of another stretch lies inside."""
+        return self.start <= other.start and other.end <= self.end
+
     @property
     def empty(self) -> bool:
         return self.start == self.end

@@ -4,7 +4,7 @@ import pytest
 
 from loop_ls.index.disk.roots import Root, Roots
 from loop_ls.index.document import Document
-from loop_ls.index.workspace import Workspace
+from loop_ls.index.workspace import Resolution, Workspace
 from tests.index.building import document, element, typed, workspace
 
 
@@ -64,7 +64,7 @@ def test_WF601_suggestions_best_first() -> None:
 
 
 def test_an_empty_reference_means_nothing_and_suggests_nothing() -> None:
-    assert C10.resolve(FROM_D, "") == (None, None, None, ())
+    assert C10.resolve(FROM_D, "") == Resolution(None, None)
 
 
 # -- keys --------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from loop_ls.formats.workflow.keys import WORKFLOW
 from loop_ls.index.document import Document
 from loop_ls.index.scope import scope_at
 from loop_ls.index.workspace import Workspace
+from loop_ls.rules.docs.phrases import not_saved
 from loop_ls.syntax.nodes import Alias
 from loop_ls.text.markdown import code, fenced, in_braces
 from loop_ls.text.position import Position, Span
@@ -219,6 +220,8 @@ def _plain_value(workspace: Workspace, look: NodeAt, key: Key) -> str | None:
 
 def _reference(workspace: Workspace, document: Document, text: str) -> str:
     found = workspace.resolve(document, text)
+    if found.unsaved:
+        return f"{not_saved(code(text))}."
     if found.document is None:
         near = (
             f" Did you mean {listed([code(key) for key in found.suggestions[:3]], 'or')}?" if found.suggestions else ""

@@ -142,4 +142,4 @@ def _span_with(key: Scalar, value: Node | None) -> Span:
 
 def _within(part: Span, whole: Span) -> Span:
     """LSP wants the name inside the whole; behind an alias it may stand elsewhere."""
-    return part if whole.start <= part.start and part.end <= whole.end else Span(whole.start, whole.start)
+    return part if whole.covers(part) else Span(whole.start, whole.start)

@@ -45,7 +45,7 @@ def _entry(document: Document, part: Part) -> Span:
 def _symbol(
     name: str, kind: SymbolKind, span: Span, name_span: Span, detail: str = "", children: tuple[Symbol, ...] = ()
 ) -> Symbol:
-    inside = span.start <= name_span.start and name_span.end <= span.end
+    inside = span.covers(name_span)
     shown = name_span if inside else Span(span.start, span.start)
     return Symbol(name, kind, span, shown, detail, tuple(Placed(0, child) for child in children))
 

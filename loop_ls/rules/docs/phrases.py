@@ -49,6 +49,11 @@ def _shown(text: str) -> str:
     return f"{ends[0]}{' '.join(inside.split())}{ends[1]}"
 
 
+def not_saved(workflow: str) -> str:
+    """A sentence about a workflow that is called and is only the text of an editor so far."""
+    return f"{workflow} is open and not saved: only files can be called, so save it first"
+
+
 def line_break(text: str) -> str:
     """The end of a sentence about a short text that a block of text has given a line break; nothing for others."""
     return ": it ends with a line break, so write it on one line" if text.endswith("\n") and text.strip() else ""

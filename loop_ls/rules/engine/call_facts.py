@@ -38,12 +38,14 @@ class Summary:
 @equal_record
 class Callee:
     """What a reference means. `key` is None where it means nothing; then `suggestions` may say what
-    was meant. `shadowed` is the root workflow that the one beside the caller hides (WF606);
-    `by_folder`: only the caller's folder makes the reference work (WF612)."""
+    was meant, and `unsaved` tells of an open text of this name that is no file. `shadowed` is the root
+    workflow that the one beside the caller hides (WF606); `by_folder`: only the caller's folder makes
+    the reference work (WF612)."""
 
     key: str | None
     summary: Summary | None = None
     suggestions: tuple[str, ...] = ()
+    unsaved: bool = False
     shadowed: str | None = None
     by_folder: bool = False
     is_caller: bool = False

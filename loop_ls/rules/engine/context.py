@@ -158,9 +158,5 @@ def _walk(site: Site) -> Iterator[Site]:
         if field.entry.merged or not isinstance(value, Block | tuple):
             continue
         for inner in (value,) if isinstance(value, Block) else value:
-            if isinstance(inner, Block) and _covers(whole, inner.node.span):
+            if isinstance(inner, Block) and whole.covers(inner.node.span):
                 yield from _walk(Site(site.piece, inner, site.element, site.block, field.entry))
-
-
-def _covers(outer: Span, inner: Span) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end

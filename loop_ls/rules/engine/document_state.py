@@ -57,7 +57,7 @@ class Session:
         self._stale_late: set[Unit] = set()
         self._broken: set[Piece] = set()
         self._head: Head | None = None
-        self.epoch = 0
+        self._positions = object()  # another one whenever some piece moves
         self._piece = self._element = 0  # where the last edit was
         #: what `findings` answered last, for as long as nothing changes in it
         self._answer: tuple[Finding, ...] | None = None
@@ -81,7 +81,7 @@ class Session:
             return
         lost, fresh, self._piece = difference(old.tree.pieces, document.tree.pieces, self._piece)
         if not _as_long(lost, fresh) or old.text.line(0) != document.text.line(0):  # LINE_1 is as long as it
-            self.epoch += 1
+            self._positions = object()
             self._answer = None
         gone, come, self._element = difference(old.elements, document.elements, self._element)
         topics = changed_topics(old, document, gone, come, chain(lost, fresh))
@@ -108,7 +108,7 @@ class Session:
     def _placed(self, late: bool) -> tuple[Finding, ...]:
         assert self.document is not None
         assert self.workspace is not None
-        placing = FindingBuilder(self.document, self.plan.levels, self.workspace.documents.get, self.epoch)
+        placing = FindingBuilder(self.document, self.plan.levels, self.workspace.documents.get, self._positions)
         found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
         if self.document.head.misspelt_sections:
             found = tuple(one for one in found if one.rule not in _ABOUT_NAMES)

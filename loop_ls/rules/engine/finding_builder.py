@@ -24,11 +24,13 @@ _BROKEN, _HALF = "WF001", "WF006"
 
 
 class FindingBuilder:
-    """Makes the findings of one version of one document. `epoch` changes whenever some piece moves;
-    what was placed in the same epoch stays as it is."""
+    """Makes the findings of one version of one document. `positions` is another object whenever some piece moves;
+    what was placed under the same one stays as it is."""
 
-    def __init__(self, document: Document, levels: Mapping[str, Severity], document_of: DocumentOf, epoch: int) -> None:
-        self._document, self._levels, self._document_of, self._epoch = document, levels, document_of, epoch
+    def __init__(
+        self, document: Document, levels: Mapping[str, Severity], document_of: DocumentOf, positions: object
+    ) -> None:
+        self._document, self._levels, self._document_of, self._positions = document, levels, document_of, positions
 
     def findings(self, units: Iterable[Unit], broken: bool) -> tuple[Finding, ...]:
         """All findings of these units, by place and rule."""
@@ -37,8 +39,8 @@ class FindingBuilder:
         once: dict[str, list[Placed]] = {}
         for unit in units:
             placed = unit.placed
-            if placed is None or placed[0] != self._epoch:
-                placed = unit.placed = (self._epoch, self._place(unit))
+            if placed is None or placed[0] is not self._positions:
+                placed = unit.placed = (self._positions, self._place(unit))
             if broken or unit.has_empties:
                 for (check, draft), one in zip(unit.found, placed[1], strict=True):
                     if draft.once:

@@ -31,7 +31,7 @@ def difference(old: Sequence[T], new: Sequence[T], hint: int = 0) -> tuple[Seque
     one place."""
     if old is new:
         return (), (), hint
-    if len(old) == len(new) and old[:hint] == new[:hint] and old[hint + 1 :] == new[hint + 1 :]:
+    if old[:hint] == new[:hint] and old[hint + 1 :] == new[hint + 1 :]:
         return old[hint : hint + 1], new[hint : hint + 1], hint
     start = _common(old, new)
     old, new = old[start:], new[start:]

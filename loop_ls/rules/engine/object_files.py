@@ -61,7 +61,7 @@ class WholeFiles:
 
 def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
     unit = local_unit(_once(document, _drafts(chosen, ObjectView(document, workspace))))
-    return FindingBuilder(document, chosen.levels, workspace.documents.get, 0).findings((unit,), broken=False)
+    return FindingBuilder(document, chosen.levels, workspace.documents.get, document).findings((unit,), broken=False)
 
 
 def _drafts(chosen: Plan, view: ObjectView) -> Iterator[tuple[Check, Draft]]:

@@ -23,7 +23,7 @@ def own_uses(element: Element) -> tuple[Use, ...]:
 
 
 def own_strays(element: Element) -> tuple[StrayBraces, ...]:
-    return tuple(stray for stray in element.strays if _inside(element, stray.scalar.span))
+    return tuple(stray for stray in element.strays if element.block.node.span.covers(stray.scalar.span))
 
 
 def own_needs(element: Element) -> tuple[Need, ...]:
@@ -37,10 +37,10 @@ def own_needs(element: Element) -> tuple[Need, ...]:
 @lru_cache(maxsize=512)
 def _own(element: Element) -> tuple[tuple[Slot, ...], tuple[Use, ...]]:
     slots: dict[int, Slot] = {}
-    first, last = element.block.node.span
+    whole = element.block.node.span
     for slot in element.slots:
         field, scalar = slot.block.fields.get(slot.key.name), slot.scalar
-        if field is not None and not field.faults and first <= scalar.span.start and scalar.span.end <= last:
+        if field is not None and not field.faults and whole.covers(scalar.span):
             slots.setdefault(id(scalar), slot)
     own = tuple(slots.values())
     if own == element.slots:
@@ -49,15 +49,10 @@ def _own(element: Element) -> tuple[tuple[Slot, ...], tuple[Use, ...]]:
     return own, tuple(use for use in element.uses if id(use.slot) in kept)
 
 
-def _inside(element: Element, span: Span) -> bool:
-    whole = element.block.node.span
-    return whole.start <= span.start and span.end <= whole.end
-
-
 def placeholder(use: Use) -> Span:
     """The braces around a use: also where it is the operand of `${{ x == "v" }}`."""
     for island in use.slot.islands:
-        if island.span.start <= use.span.start and use.span.end <= island.span.end:
+        if island.span.covers(use.span):
             return island.span
     return use.span
 

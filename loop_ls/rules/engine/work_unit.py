@@ -33,7 +33,7 @@ EMPTY = "WF009"
 class Unit:
     """`view` is None for work that looks at nothing but its own piece, and so is done once.
 
-    `placed` are the findings made of `found`, and the epoch in which they were made.
+    `placed` are the findings made of `found`, and the positions for which they were made.
     """
 
     __slots__ = ("found", "has_empties", "placed", "view", "work")
@@ -41,7 +41,7 @@ class Unit:
     def __init__(self, work: Work | None = None) -> None:
         self.work = work
         self.view: View | None = None
-        self.placed: tuple[int, tuple[Placed, ...]] | None = None
+        self.placed: tuple[object, tuple[Placed, ...]] | None = None
         self.take(())
 
     def run(self, world: QueryContext) -> None:

@@ -11,7 +11,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.graph.reachability import Closure
 from loop_ls.index.resolve import Match, resolve
-from loop_ls.index.workspace import Workspace
+from loop_ls.index.workspace import Resolution, Workspace
 from loop_ls.rules.engine.call_facts import Call, Callee, Callers, Circle, Summary
 from loop_ls.rules.engine.callee_summary import summarise
 
@@ -45,7 +45,7 @@ class Neighbours:
         self._edges: dict[int, tuple[int, ...]] = {}
         self._folders: dict[str, str] = {}
         self._meant: dict[tuple[str, str], Match | None] = {}
-        self._suggested: dict[str, tuple[str, ...]] = {}
+        self._missed: dict[str, Resolution] = {}
         self._closure = Closure(self._edges_of)
 
     def path(self, document: Document) -> str:
@@ -59,7 +59,8 @@ class Neighbours:
         match = self._match(document, reference)
         found = None if match is None else self.workspace.by_key(match.key)
         if match is None or found is None:
-            return Callee(None, suggestions=self._suggestions(document, reference))
+            missed = self._missing(document, reference)
+            return Callee(None, suggestions=missed.suggestions, unsaved=missed.unsaved)
         return Callee(
             match.key,
             self._summaries.of(found),
@@ -77,11 +78,11 @@ class Neighbours:
             self._meant[meant] = resolve(folder, reference, self.workspace.keys) if reference else None
         return self._meant[meant]
 
-    def _suggestions(self, document: Document, reference: str) -> tuple[str, ...]:
+    def _missing(self, document: Document, reference: str) -> Resolution:
         """Looked for once: many files may miss the same workflow."""
-        if reference not in self._suggested:
-            self._suggested[reference] = self.workspace.resolve(document, reference).suggestions
-        return self._suggested[reference]
+        if reference not in self._missed:
+            self._missed[reference] = self.workspace.resolve(document, reference)
+        return self._missed[reference]
 
     def _called(self, document: Document, element: Element) -> Document | None:
         match = self._match(document, element.reference.text) if element.reference is not None else None

@@ -96,9 +96,9 @@ def _unwrap(before: str, after: str) -> tuple[str, str]:
 
 
 def _join(before: str, after: str) -> str:
-    if not before or not after or before[-1].isspace() or after[0].isspace() or after[0] in ",.;:!?" + _CLOSING:
+    if not before or not after or before[-1].isspace() or after[0] in ",.;:!?" + _CLOSING:
         return before + after
-    return f"{before} {after}"
+    return f"{before} {after}"  # of two blanks one is left, see `_tidy`
 
 
 def _tidy(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.typed_mapping import Pair
 from loop_ls.index.element import Element, Reference
-from loop_ls.rules.docs.phrases import counted, line_break, listed, shortened
+from loop_ls.rules.docs.phrases import counted, line_break, listed, not_saved, shortened
 from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
@@ -43,7 +43,8 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     """A call of a workflow that does not exist.
 
     References name workflows by their `name`, never files. A bare name means the workflow in the
-    caller's folder, then the one in the root; `folder/name` counts from the root.
+    caller's folder, then the one in the root; `folder/name` counts from the root. A text that
+    is open and not saved cannot be called.
 
     Bad::
         steps:
@@ -70,6 +71,9 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
         fix = builders.on_one_line(element.piece, reference.field.node if reference.field is not None else None)
         message = f"no workflow is called `{shortened(reference.text)}`{ends}"
         yield draft(element.piece, mark(reference), message, fixes=fix)
+        return
+    if callee.unsaved:
+        yield draft(element.piece, mark(reference), not_saved(f"`{shortened(reference.text)}`"))
         return
     found = tuple(key for key in callee.suggestions if not view.is_self(key))  # WF604
     hint = f"; did you mean `{shortened(found[0])}`?" if found else ""

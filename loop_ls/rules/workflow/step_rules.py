@@ -287,13 +287,19 @@ def unused_result(element: Element, view: View) -> Iterator[Draft]:
             needs: [weather]
             run: "Greet {{input}}, mention {{weather}}"
     """
-    if element.kind != "step" or element.name_span is None or element.mode is None:
+    if element.kind != "step" or element.name_span is None or not _is_readable(element.block):
         return
     if view.is_mentioned(element.name, element) or _loop_is_used(element, view) or view.gives_result(element):
         return
     if not _may_have_effects(element, view):
         message = f"nobody uses the result of `{shortened(element.name)}` or waits for it"
         yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
+
+
+def _is_readable(step: Block) -> bool:
+    """Whether it can be told what the step does: where not, another rule asks for that, and its result is no matter."""
+    written = modes(step)
+    return bool(written) and not written[0].faults
 
 
 def _loop_is_used(element: Element, view: View) -> bool:

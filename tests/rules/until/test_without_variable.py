@@ -44,6 +44,8 @@ from loop_ls.rules.until.without_variable import without_variable
         ("The title is as it is in {{polish}}  today", "The title is as it is in the output today"),
         ("The draft\n{{loop.output}}\nhas a title", "The draft\nhas a title"),
         ("The draft {{loop.output}}\nhas a title", "The draft\nhas a title"),
+        ("The draft:\n{{loop.output}} has a title", "The draft:\nhas a title"),
+        ("In\n{{loop.output}} is a title", "In\nthe output is a title"),
         ("{{loop.last.output}}.", None),
         ("({{loop.last.output}}) contains PASS", "The output contains PASS"),
         ("There {{loop.last.output}} contains PASS", None),

@@ -1,4 +1,5 @@
-"""What is found where a value of an example is left out, emptied or exchanged: each clause of each rule has its case.
+"""What is found where a value of an example is left out, emptied or exchanged, a key misspelt, a variable called
+otherwise: each clause of each rule has its case.
 
 `LOOP_LS_RECORD=1` writes the findings anew, one file for each rule beside this one; the difference shows whom a change
 of a rule reaches. A variation that changes no finding is not listed.
@@ -25,13 +26,20 @@ from loop_ls.rules.engine.rule_selection import PROFILES
 from loop_ls.rules.fixes.apply import applied
 from loop_ls.testing.fixture import HEAD, MODEL, SEVERITIES, read_fixture
 from tests.rules.checking import document_of, workspace_of
-from tests.rules.variations.variations import shortened, slips, variations
+from tests.rules.variations.variations import Variation, exchanged, shortened, slips, variations
 from tests.rules.variations.whole_files import FILES
 
 FOUND = Path(__file__).with_name("found")
 SETTINGS = {
     "limits": {"limits": {"maxIterations": 2, "budgetUsd": 1}},
     "a local judge": {"judge": {"local": True}},
+    "a judge that looks first": {"judge": {"local": True, "provider": "ollama", "model": "llama3.2"}},
+    "providers": {
+        "providers": {
+            "openai": {"models": ["gpt-own"], "embeddingModel": "vectors"},
+            "acme": {"kind": "openai", "baseUrl": "https://acme.example/v1", "models": ["big"]},
+        }
+    },
     "revise": {"assistants": {"revise": True}},
 }
 _SEVERITY = {number: name for name, number in SEVERITIES.items()}
@@ -73,7 +81,7 @@ def _of_a_file(source: str) -> Iterator[str]:
         changed = Workspace.of(workspace.roots, workspace.documents.values(), settings_of(values)[0])
         yield from _changed(words, known, _places(checker, changed, document))
     head = _head(source, fixture.main.text)
-    for what, varied in chain(variations(document, head), slips(document, head)):
+    for what, varied in _varied(document, head):
         yield from _changed(what, known, _places(checker, workspace.with_document(varied), varied))
 
 
@@ -102,9 +110,13 @@ def _of_an_example(rule: Rule, name: str) -> Iterator[str]:
     for words, values in SETTINGS.items():
         changed = Workspace.of(workspace.roots, workspace.documents.values(), settings_of(values)[0])
         yield from _difference(f"{name}, {words}", known, _told(checker, changed, document, rule.code))
-    for what, varied in variations(document, _head(source, fixture.main.text)):
+    for what, varied in _varied(document, _head(source, fixture.main.text)):
         told = _told(checker, workspace.with_document(varied), varied, rule.code)
         yield from _difference(f"{name}, {what}", known, told)
+
+
+def _varied(document: Document, head: int) -> Iterator[Variation]:
+    return chain(variations(document, head), slips(document, head), exchanged(document, head))
 
 
 def _head(source: str, text: str) -> int:

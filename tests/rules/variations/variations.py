@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
+from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
 from loop_ls.index.document import Document
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence
 from loop_ls.text.position import Position, Span
@@ -28,6 +29,19 @@ TEXTS = (
 LISTS = ("[]", '["text", 5, null]', '["text", "text"]', '{"a": "b"}', '"text"', "[{}]")
 MAPPINGS = ("{}", '{"a": "b"}', '{"name": "b", "text": 5}', "[]", '"text"')
 YAML_ONLY = ("", "~", "*nothing", "!tag x", "|", "&here 5", "{<<: {name: c, run: d}}")
+#: What stands in for a variable: other names, which may be made of its own, and what only looks like one.
+NAMES = (
+    *("{0}.output", "{0}.x", "{0}x", "{0}.results", "step.{0}", "step.{0}x", "steps.{0}.output", "step.{0}.x"),
+    *("loop.output", "loop.last.output", "loop.history", "loop.iteration", "loop.index", "loop.current", "loop.count"),
+    *("loop.succeeded", "loop.item.x", "Loop.outputs", "last.output", "loop_output", "loop", "item", "other.x"),
+    *("env.TONE", "env.TONE.x", "ENV.tone", "env.OTHER", "env_TONE", "input", "inputt", "input.x", "output"),
+    *("{0} | up", "{0} now", "{0}.", "{0}..x", "env.", ".{0}", "", "$", "a: 1"),
+)
+WRITTEN = (
+    *("{{{{{{{0}}}}}}}", "{{{{{0}", "{{{{{0}}}", "{{step.{0}}}", "{{loop.output}}", "${{loop.output}}", "{{loop.x}}"),
+    *("`{{loop.output}}`", "{{env.TONE}}", "$HOME_DIR", "${{HOST}}", "{{% if {0} %}}", "{0}", ""),
+)
+VARIABLES = (*(f"{{{{{{{{{name}}}}}}}}}" for name in NAMES), *WRITTEN)
 #: So many stand-ins are tried for each value.
 EACH = 2
 
@@ -56,17 +70,38 @@ def variations(document: Document, head: int) -> Iterator[Variation]:
 
 
 def slips(document: Document, head: int) -> Iterator[Variation]:
-    """Every key behind the first `head` lines with its second and third letter the other way round."""
+    """Every key behind the first `head` lines with two of its letters the other way round."""
+    for span in _keys(document):
+        written = document.text.slice(span)
+        slip = next((found for at in range(1, len(written)) if (found := _slipped(written, at)) != written), written)
+        if span.start.line >= head and slip != written:
+            yield _varied(document, span, slip)
+
+
+def _slipped(written: str, at: int) -> str:
+    return written[:at] + written[at : at + 2][::-1] + written[at + 2 :] if written[at - 1] != '"' else written
+
+
+def _keys(document: Document) -> Iterator[Span]:
     for piece in document.tree.pieces:
+        if piece.key is not None:
+            yield document.absolute(piece, piece.key.span)
         for _, entry in _values(piece.node):
-            if entry is None:
-                continue
-            span = document.absolute(piece, entry.key.span)
-            written = document.text.slice(span)
-            first = 2 if written.startswith('"') else 1
-            slip = written[:first] + written[first : first + 2][::-1] + written[first + 2 :]
-            if span.start.line >= head and slip != written:
-                yield _varied(document, span, slip)
+            if entry is not None:
+                yield document.absolute(piece, entry.key.span)
+
+
+def exchanged(document: Document, head: int) -> Iterator[Variation]:
+    """Every variable behind the first `head` lines exchanged for others; for which ones depends on its line."""
+    for number, line in enumerate(document.text.lines):
+        for found in PLACEHOLDER.finditer(line) if number >= head else ():
+            first = crc32(f"{found.start()} {line}".encode())
+            for at in range(EACH):
+                stand_in = VARIABLES[(first + at * (len(VARIABLES) // EACH)) % len(VARIABLES)]
+                written = stand_in.format(found[1].partition(".")[0])
+                if written != found[0]:
+                    span = Span(Position(number, found.start()), Position(number, found.end()))
+                    yield _varied(document, span, written)
 
 
 def _varied(document: Document, span: Span, text: str) -> Variation:

@@ -700,3 +700,29 @@ def test_WF903_every_link_of_a_chain_is_asked() -> None:
         assert "WF903" in {one.rule for one in findings_of(read_fixture(source))["flow.yaml"]}, place
         cool = source.replace("anthropic", "ollama")
         assert "WF903" not in {one.rule for one in findings_of(read_fixture(cool))["flow.yaml"]}, place
+
+
+def test_WF611_tells_each_loop_variable_that_only_a_caller_can_supply_once() -> None:
+    check_findings(
+        """
+        steps:
+          - name: call
+            template: {name: rounds, with: {input: "{{input}}"}}
+                           # ^^^^^^ information: WF611 `rounds` uses `loop.output` and `loop.history`, which
+        #- rounds.yaml
+        steps:
+          - {name: first, run: "Tell {{loop.output}} and {{input}} and {{loop.output}}"}
+                                   # ^^^^^^^^^^^^^^^ warning: WF506
+                                                                     # ^^^^^^^^^^^^^^^ warning: WF506
+          - name: own
+            needs: [first]
+            loop:
+              workflow: draft
+              with: {input: "{{first}} {{loop.last.output}}"}
+              max_iterations: 3
+              until: It says READY
+          - {name: last, needs: [own], run: "Tell {{loop.iteration}} and {{loop.history}} and {{own}}"}
+                                                                       # ^^^^^^^^^^^^^^^^ warning: WF506
+    """
+        + DRAFT
+    )

@@ -115,3 +115,20 @@ def test_a_fault_that_a_merge_brings_is_told_where_it_is_written(frame: str, key
     written, merged = at_both(frame, keys)
     assert sorted(written) == sorted(expected.split())
     assert merged == []
+
+
+ALIASED = """
+steps:
+  - {{name: first, {mode}: &one {block}}}
+  - {{name: second, {mode}: *one}}
+  - {{name: last, needs: [first, second], run: "{{{{first}}}} {{{{second}}}}"}}
+"""
+BLOCKS = [(*keys.split(": ", 1), rules) for keys, rules in CASES[STEPS] if keys.endswith("}")]
+
+
+@pytest.mark.parametrize(("mode", "block", "expected"), BLOCKS)
+def test_a_fault_behind_an_alias_is_told_where_it_is_written(mode: str, block: str, expected: str) -> None:
+    frame = ALIASED.format(mode=mode, block=block).replace("{", "{{").replace("}", "}}")
+    written, aliased = at_both(frame, "")
+    assert sorted(written) == sorted(expected.split())
+    assert aliased == []

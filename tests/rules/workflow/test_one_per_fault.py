@@ -70,6 +70,23 @@ def test_an_empty_value_that_nobody_asks_for_is_told() -> None:
     assert "WF009" not in [rule for rule, _ in rules("steps:\n  - name: research\n    run:\n")]
 
 
+@pytest.mark.parametrize(
+    ("mode", "rule"),
+    [
+        ("template: flow", "WF007"),
+        ("run: [text]", "WF007"),
+        ("run: {{input}}", "WF007"),
+        ("loop: text", "WF007"),
+        ("run: ''", "WF203"),
+        ("template: {}", "WF205"),
+    ],
+)
+def test_WF215_nobody_misses_the_result_of_a_step_that_cannot_be_read(mode: str, rule: str) -> None:
+    steps = "steps:\n  - name: first\n    {}\n  - {{name: last, run: '{{{{input}}}}'}}\n"
+    assert [code for code, _ in rules(steps.format(mode))] == [rule]
+    assert [code for code, _ in rules(steps.format("run: '{{input}}'"))] == ["WF215"]
+
+
 @pytest.mark.parametrize("key", ["needs", "servers", "skills"])
 def test_a_dash_with_nothing_behind_it_is_told(key: str) -> None:
     text = f"{HEAD}  - name: report\n    run: '{{{{research}}}}'\n    {key}:\n      - research\n      -\n"

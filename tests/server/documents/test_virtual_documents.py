@@ -46,6 +46,30 @@ def test_what_is_no_file_cannot_be_called(server: RawClient, folder: Path, uri: 
     assert "WF601" in codes(server, flow, 2)
 
 
+def test_a_new_text_that_calls_another_one_is_told_to_save_it(server: RawClient, folder: Path) -> None:
+    server.begin({}, folder)
+    (folder / "draft.yaml").unlink()
+    caller, called = "untitled:Untitled-1", "untitled:Untitled-2"
+    server.open(caller, LOOP)
+    server.open(called, DRAFT)
+    assert server.ask("workspace/symbol", {"query": "write"})["result"]
+    about = {"textDocument": {"uri": caller}, "position": {"line": 7, "character": 15}}
+
+    def told(version: int) -> list[str]:
+        return [one["message"] for one in server.diagnostics(caller, version) if one["code"] == "WF601"]
+
+    server.change(caller, 2, {"text": LOOP + "# two\n"})
+    assert told(2) == ["`draft` is open and not saved: only files can be called, so save it first"]
+    assert "so save it first" in server.ask("textDocument/hover", about)["result"]["contents"]["value"]
+    server.change(called, 2, {"text": DRAFT.replace("draft", "other")})
+    server.change(caller, 3, {"text": LOOP + "# three\n"})
+    assert told(3) == ["no workflow is called `draft`"]
+    assert "No workflow is called" in server.ask("textDocument/hover", about)["result"]["contents"]["value"]
+    server.change(called, 3, {"text": DRAFT})
+    server.change(caller, 4, {"text": LOOP + "# four\n"})
+    assert "so save it first" in told(4)[0]
+
+
 def test_a_new_text_calls_the_workflows_of_its_project_and_one_from_elsewhere_is_not_told_what_is_missing(
     server: RawClient, folder: Path
 ) -> None:

@@ -85,7 +85,7 @@ def target_of(element: Element, block: Block | None = None) -> Target:
 
 
 def _inside(element: Element, block: Block) -> bool:
-    return element.span.start <= block.node.span.start and block.node.span.end <= element.span.end
+    return element.span.covers(block.node.span)
 
 
 def differences(old: Text, new: Text) -> tuple[Edit, ...]:
