@@ -285,6 +285,8 @@ def manual_single_round(view: ObjectView) -> Iterator[Draft]:
         part, criteria, limit = one.get("loopCriteria"), one.criteria, _limit(one, view)
         if part is None or criteria is None or not one.enabled or one.criteria_type != MANUAL:
             continue
+        if one.meant("maxIterations") and one.get("maxIterations") is None:
+            continue  # AL003
         field = criteria.get("type")
         if field is None or field.node is None or limit is None or limit <= 1:
             continue

@@ -129,7 +129,7 @@ def value_missing(view: ObjectView) -> Iterator[Draft]:
         if part is None or block is None or type_ not in (REGEX, TEST_PASS):
             continue
         field, value = block.fields["type"], block.get("value")
-        if value is None and (block.meant("value") or (type_ == TEST_PASS and block.has("argv"))):
+        if value is None and (block.meant("value") or (type_ == TEST_PASS and block.meant("argv"))):
             continue
         if field.node is not None and (value is None or kind_of(value.node) == "null"):
             what = "a pattern" if type_ == REGEX else "a command"

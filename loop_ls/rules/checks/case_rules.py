@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loop_ls.formats.checks.keys import WITHOUT
+from loop_ls.formats.checks.keys import ASSERT, WITHOUT
 from loop_ls.formats.checks.parts import WrittenCase, cases_in, checks_in
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import flag, kind_of, text_of
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.registry import DECLARED_CHECKS
@@ -36,9 +37,19 @@ def _variables(case: WrittenCase) -> Mapping | None:
     return found if isinstance(found, Mapping) else None
 
 
+def _names(given: Mapping | None) -> list[str]:
+    return [entry.key.text for entry in given.entries] if given is not None else []
+
+
+def _is_skipped(case: WrittenCase) -> bool:
+    return kind_of(case.node("skip")) != "null"
+
+
 @rule("CK015", "unread-variable", Severity.WARNING, on="cases")
 def unread_variable(view: ObjectView) -> Iterator[Draft]:
     """A variable of a test case that the workflow does not read.
+
+    One that is misspelt is an error: without what it was meant to be the run is refused.
 
     Bad::
         #- report.cases.yaml
@@ -57,10 +68,17 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
     wanted = _wanted(workflow)
     for case in cases_in(view.parts):
         given = _variables(case)
+        names = _names(given)
         for entry in given.entries if given is not None else ():
-            if entry.key.text not in wanted:
-                told = f"`{workflow.name}` does not read `{entry.key.text}`{did_you_mean(entry.key.text, wanted)}"
+            name = entry.key.text
+            if name in wanted:
+                continue
+            told = f"`{workflow.name}` does not read `{name}`{did_you_mean(name, wanted)}"
+            meant = nearest(name, wanted)
+            if meant is None or meant in names or _is_skipped(case):
                 yield draft(case.piece, entry.key.span, told, tags=UNNECESSARY)
+            else:
+                yield draft(case.piece, entry.key.span, told, Severity.ERROR)
 
 
 @rule("CK016", "missing-variable", Severity.ERROR, on="cases")
@@ -83,12 +101,21 @@ def missing_variable(view: ObjectView) -> Iterator[Draft]:
         return
     for case in cases_in(view.parts):
         given = _variables(case)
-        names = {entry.key.text for entry in given.entries} if given is not None else set()
-        absent = [f"`{name}`" for name in _wanted(workflow) if name not in names]
+        wanted = _wanted(workflow)
+        # CK015 tells of slips.
+        meant = {name if name in wanted else nearest(name, wanted) for name in _names(given)}
+        absent = [name for name in wanted if name not in meant]
         at = case.node("vars") or case.node("name")
-        if absent and at is not None and kind_of(case.node("skip")) == "null":
+        if _is_misspelt(case, "vars"):
+            continue
+        if absent and at is not None and not _is_skipped(case):
             told = f"the case gives nothing for {listed(absent, 'and')}"
             yield draft(case.piece, mark(at), told)
+
+
+def _is_misspelt(case: WrittenCase, key: str) -> bool:
+    """Whether a key is not there because another one was meant to be it (CK002)."""
+    return case.block.meant(key) and not case.block.has(key)
 
 
 @rule("CK017", "all-held-out", Severity.WARNING, on="cases")
@@ -159,7 +186,7 @@ def no_check(view: ObjectView) -> Iterator[Draft]:
     for case in cases_in(view.parts):
         left = set(names) - set(_without(case))
         at = case.node("name")
-        if at is not None and not left and not any(True for _ in case.checks):
+        if at is not None and not left and not any(True for _ in case.checks) and not _is_misspelt(case, ASSERT):
             yield draft(case.piece, mark(at), "nothing checks this case")
 
 

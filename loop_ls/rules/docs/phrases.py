@@ -26,10 +26,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+#: Of more than this no message shows the end.
+_ENOUGH = 400
+
+
 def shortened(text: str, limit: int = 40) -> str:
     """A text for use inside a message: one line, cut in the middle of nowhere with an ellipsis. Blanks at its ends, and
     those that only look like a space, are shown."""
-    line = _shown(text[: 4 * limit])
+    line = _shown(text[:_ENOUGH])
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 

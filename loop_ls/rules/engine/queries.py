@@ -280,6 +280,13 @@ def is_read(world: QueryContext, name: str) -> bool:
     return name in mentioned or any(one.startswith(f"{name}.") for one in mentioned)
 
 
+def misspelt_constants(world: QueryContext) -> frozenset[str]:
+    """The constants that unknown ones are taken for (WF511): a slip is no sign that nobody reads them."""
+    env = world.document.env
+    unknown = (name.removeprefix("env.") for name in world.document.mentioned() if name.startswith("env."))
+    return frozenset(near for name in unknown if name not in env and (near := near_env(world, name)) is not None)
+
+
 def is_provider(world: QueryContext, name: str) -> bool:
     return name in PROVIDERS or name in RUN_BY_NAME or name in world.neighbours.workspace.settings.providers
 

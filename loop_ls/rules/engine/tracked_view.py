@@ -197,6 +197,10 @@ class View:
         """Whether any element uses a variable, as `env.KEY`."""
         return self._ask(("mentions", name), q.is_read, name)
 
+    def misspelt_constants(self) -> frozenset[str]:
+        """The constants that unknown ones are taken for."""
+        return self._ask(("mentions", "env"), q.misspelt_constants)
+
     def is_provider(self, name: str) -> bool:
         return self._ask(SETTINGS, q.is_provider, name)
 

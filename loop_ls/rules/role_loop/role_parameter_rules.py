@@ -138,6 +138,8 @@ def idle_default(view: ObjectView) -> Iterator[Draft]:
         part = item.get("default")
         if part is None or item.block is None or is_required(item) is not True or default_text(item) is None:
             continue
+        if item.block.meant("required") and not item.block.has("required"):
+            continue  # RL022
         name = text_of(item.block.fields["name"].node) if item.block.has("name") else None
         of = f"`{name}`" if name else "this parameter"
         message = f"{of} is required, so its default is never used; add `required: false` to let it be left out"
@@ -243,6 +245,8 @@ def placeholder_unknown(view: ObjectView) -> Iterator[Draft]:
         }
     """
     declared = view.loop.declared
+    if _is_misspelt(view):
+        return
     for one in placeholders(view.document):
         if one.idle or (one.exact and one.name in declared):
             continue
@@ -252,6 +256,15 @@ def placeholder_unknown(view: ObjectView) -> Iterator[Draft]:
         else:
             message, better = _unknown(view, one)
         yield Draft(Spot(one.piece, one.island.span), message, fixes=better)
+
+
+def _is_misspelt(view: ObjectView) -> bool:
+    """Whether nobody knows what is declared: `parameters`, or the `name` of one, is not spelled so (RL022)."""
+    parts = view.parts
+    if parts.meant("parameters") and parts.get("parameters") is None:
+        return True
+    blocks = [item.block for item in parts.listed("parameters") if item.block is not None]
+    return any(block.meant("name") and not block.has("name") for block in blocks)
 
 
 def _unknown(view: ObjectView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:

@@ -168,8 +168,7 @@ def _verb(prompt: str, marker: str) -> str:
     """How the prompt places the marker: the words before it on its line, or a list under such words."""
     at = re.search(rf"(?<!\w){marker}(?!\w)", prompt)
     assert at is not None
-    before = prompt[max(0, at.start() - 80) : at.start()].rsplit(".", 1)[-1]
-    line = before.rsplit("\n", 1)[-1]
+    line = prompt[max(0, at.start() - 80) : at.start()].rpartition("\n")[2].rpartition(".")[2]
     if _STARTS.search(line):
         return "starts with"
     if _ENDS.search(line):

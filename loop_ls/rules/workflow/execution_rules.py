@@ -70,8 +70,12 @@ def half_a_provider(site: Site) -> Iterator[Draft]:
 
 
 def lacks(site: Site, *keys: str) -> list[str]:
-    """Of texts that have to be there those that are missing or empty."""
-    return [key for key in keys if not site.block.meant(key) or site.block.text(key) == ""]
+    """Of texts that have to be there those that are missing, empty or nothing but blanks."""
+    return [key for key in keys if not site.block.meant(key) or is_blank(site.block.text(key))]
+
+
+def is_blank(text: str | None) -> bool:
+    return text is not None and not text.strip()
 
 
 def has_no(site: Site, key: str) -> str:

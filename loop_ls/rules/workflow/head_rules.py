@@ -15,6 +15,7 @@ from loop_ls.rules.engine.finding import Severity
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
+from loop_ls.rules.workflow.execution_rules import is_blank
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
 from loop_ls.syntax.nodes import Node, Scalar
 from loop_ls.text.pattern import pattern
@@ -105,7 +106,7 @@ def _absent(view: View, name: str) -> Spot | None:
     """What to mark when a text is missing or empty: its key, else line 1; None when it is there."""
     top, _, value = _text(view, name)
     if top is not None:
-        return Spot(top.piece, top.entry.key.span) if value == "" else None
+        return Spot(top.piece, top.entry.key.span) if is_blank(value) else None
     return None if view.expects(name) else LINE_1
 
 
@@ -284,7 +285,7 @@ def no_semver(view: View) -> Iterator[Draft]:
           - {name: greet, run: "Greet {{input}}"}
     """
     top, field, value = _text(view, "version")
-    if top is not None and field is not None and value and not _SEMVER.fullmatch(value):
+    if top is not None and field is not None and value is not None and value.strip() and not _SEMVER.fullmatch(value):
         message = f"`{shortened(value)}` is not of the form MAJOR.MINOR.PATCH, such as `1.0.0`"
         yield draft(top.piece, value_span(field), message)
 
@@ -314,7 +315,7 @@ def name_differs(view: View) -> Iterator[Draft]:
           - {name: greet, run: "Greet {{input}}"}
     """
     top, field, value = _text(view, "name")
-    if top is None or field is None or not value:
+    if top is None or field is None or value is None or is_blank(value):
         return
     stem = view.stem()
     if stem is not None and _plain(stem) != _plain(value):

@@ -183,7 +183,7 @@ def items_are_lines(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}"}
     """
     field, text = site.own("items"), site.block.text("items")
-    if field is None or not text or mode_of(site.block) != "iterate":
+    if field is None or text is None or not text.strip() or mode_of(site.block) != "iterate":
         return
     if "{{" in text or text.startswith("file://") or _is_json(text):
         return
@@ -197,7 +197,7 @@ def _is_json(text: str) -> bool:
     if _loads(text):
         return True
     lines = [line for line in text.splitlines() if line.strip()]
-    return bool(lines) and all(_loads(line) for line in lines)
+    return all(_loads(line) for line in lines)
 
 
 def _loads(text: str) -> bool:

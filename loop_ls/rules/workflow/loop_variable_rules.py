@@ -25,7 +25,7 @@ _OTHER_MODE = {
 
 
 def _loop_uses(element: Element) -> Iterator[Use]:
-    return (use for use in own_uses(element) if use.name.startswith("loop.") and use.name in NAMES)
+    return (use for use in own_uses(element) if use.name in NAMES)
 
 
 @rule("WF506", "no-loop-here", Severity.WARNING, on="element", about=LOOP_VARIABLES)

@@ -141,7 +141,8 @@ def unread_constant(view: View) -> Iterator[Draft]:
     if top is None:
         return
     for pair in view.constants():
-        if not pair.entry.merged and not view.is_read(f"env.{pair.name}"):
+        read = view.is_read(f"env.{pair.name}") or pair.name in view.misspelt_constants()
+        if not pair.entry.merged and not read:
             message = f"nothing in this file reads `{{{{env.{shortened(pair.name)}}}}}`"
             yield draft(top.piece, pair.entry.key.span, message, tags=UNNECESSARY)
 

@@ -29,7 +29,7 @@ def conditions(element: Element) -> Iterator[Slot]:
     """The condition of a refine loop; in other loops it is never asked (WF407)."""
     if element.loop_mode == "refine":
         for slot in own_slots(element):
-            if slot.kind == "until" and slot.of_loop and slot.scalar.text.strip():
+            if slot.kind == "until" and slot.scalar.text.strip():
                 yield slot
 
 

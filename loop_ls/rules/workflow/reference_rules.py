@@ -22,10 +22,9 @@ from loop_ls.text.position import Span
 def call_of(element: Element) -> Reference | None:
     """The call that is written in an element, with a reference in it."""
     reference = element.reference
-    if reference is None or not reference.text or reference.field is None or reference.field.entry.merged:
+    if reference is None or not reference.text.strip() or reference.field is None or reference.field.entry.merged:
         return None
-    whole = element.block.node.span
-    return reference if whole.start <= reference.block.node.span.start <= whole.end else None
+    return reference if element.block.node.span.covers(reference.block.node.span) else None
 
 
 def mark(reference: Reference) -> Span:

@@ -15,7 +15,7 @@ from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.rules.workflow.execution_rules import outside_its_list
+from loop_ls.rules.workflow.execution_rules import lacks, outside_its_list
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
@@ -40,7 +40,7 @@ def step_without_name(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}}"
     """
-    if not site.block.meant("name") or site.block.text("name") == "":
+    if lacks(site, "name"):
         yield site.found(entry_span(site.block), "this step has no `name`")
 
 
@@ -342,7 +342,7 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
           - name: first-draft
             run: "Write about {{input}}"
     """
-    if element.name_span is not None and element.name and ("." in element.name or not is_name(element.name)):
+    if element.name_span is not None and element.name.strip() and ("." in element.name or not is_name(element.name)):
         name = element.block.get("name")
         ends = line_break(element.name)
         why = ends or ": a name is letters, digits, `_` and `-`, and begins with a letter"

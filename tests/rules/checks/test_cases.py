@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 
@@ -12,10 +13,13 @@ WORKFLOW = 'steps: [{name: write, run: "Write about {{input}} in {{tone}}"}]'
 
 def told(cases: str, *files: str) -> list[tuple[str, str]]:
     """Rule and marked text of what is found in the cases of a workflow, without those about other things."""
-    source = "\n".join(("#- report.cases.yaml", cases, "#- report.yaml", WORKFLOW, *files))
-    found = findings_of(read_fixture(source))["report.cases.yaml"]
-    lines = cases.split("\n")
+    lines, found = cases.split("\n"), findings(cases, *files)
     return [(one.rule, lines[one.span.start.line][one.span.start.column : one.span.end.column]) for one in found]
+
+
+def findings(cases: str, *files: str) -> tuple[Finding, ...]:
+    source = "\n".join(("#- report.cases.yaml", cases, "#- report.yaml", WORKFLOW, *files))
+    return findings_of(read_fixture(source))["report.cases.yaml"]
 
 
 CHECK = "assert: [{type: is-json}]"
@@ -28,6 +32,10 @@ CHECK = "assert: [{type: is-json}]"
         (f"{{name: sea, vars: {{input: sea, tone: dry, more: x}}, {CHECK}}}", [("CK015", "more")]),
         (f"{{name: sea, vars: {{input: sea}}, {CHECK}}}", [("CK016", "{")]),
         (f"{{name: sea, {CHECK}}}", [("CK016", "sea")]),
+        (f"{{name: sea, vars: {{inptu: sea, tone: dry}}, {CHECK}}}", [("CK015", "inptu")]),
+        (f"{{name: sea, vars: {{inptu: sea}}, {CHECK}}}", [("CK016", "{"), ("CK015", "inptu")]),
+        (f"{{name: sea, vras: {{input: sea}}, {CHECK}}}", [("CK002", "vras")]),
+        ("{name: sea, vars: {input: sea, tone: dry}, asesrt: [{type: is-json}]}", [("CK002", "asesrt")]),
         (f"{{name: sea, vars: {{input: sea}}, skip: later, {CHECK}}}", []),
         ("{name: sea, vars: {input: sea, tone: dry}}", [("CK019", "sea")]),
         ("{name: sea, vars: {input: sea, tone: dry}, assert: []}", [("CK019", "sea")]),
@@ -35,6 +43,20 @@ CHECK = "assert: [{type: is-json}]"
 )
 def test_a_case_hands_over_what_the_workflow_reads_and_is_checked(case: str, expected: list[tuple[str, str]]) -> None:
     assert told(f"tests: [{case}]") == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        ("inptu: sea, tone: dry}", Severity.ERROR),
+        ("inptu: sea, tone: dry}, skip: later", Severity.WARNING),
+        ("input: sea, inptu: sea, tone: dry}", Severity.WARNING),
+        ("input: sea, colour: red, tone: dry}", Severity.WARNING),
+    ],
+)
+def test_CK015_a_misspelt_variable_is_an_error_where_the_run_is_refused(given: str, severity: Severity) -> None:
+    [found] = findings(f"tests: [{{name: sea, vars: {{{given}, {CHECK}}}]")
+    assert (found.rule, found.severity) == ("CK015", severity)
 
 
 def test_a_check_of_the_file_that_a_case_does_without_checks_nothing() -> None:

@@ -71,6 +71,20 @@ def test_what_is_found_in_variations_of_whole_files(name: str) -> None:
     assert found.splitlines() == file.read_text("utf-8").splitlines()
 
 
+def test_a_misspelt_key_of_a_good_example_is_told_by_one_rule() -> None:
+    wrong = []
+    for source in {rule.page.good for rule in all_rules().values()}:
+        fixture = read_fixture(source)
+        workspace, checker = workspace_of(fixture), Checker()
+        document = document_of(workspace, fixture.main.path)
+        known = {one.rule for one in checker.findings(workspace, document)}
+        for what, varied in slips(document, _head(source, fixture.main.text)):
+            found = {one.rule for one in checker.findings(workspace.with_document(varied), varied)} - known
+            if len(found) > 1:
+                wrong.append(f"{what}: {' '.join(sorted(found))}")
+    assert wrong == []
+
+
 def _of_a_file(source: str) -> Iterator[str]:
     fixture = read_fixture(source)
     workspace, checker = workspace_of(fixture), Checker(PROFILES)

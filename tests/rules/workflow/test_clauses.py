@@ -572,12 +572,12 @@ def test_WF415_a_path_is_needed_and_outputs_are_written_by_the_run() -> None:
     )
 
 
-def test_WF419_blank_text_is_no_list() -> None:
+def test_WF406_blank_text_is_no_list() -> None:
     check_findings(
         """
         loops:
           - {name: blank, workflow: draft, mode: iterate, items: "  ", max_iterations: 5}
-                                                               # ^^^^ information: WF419 0 items
+                 # ^^^^^ error: WF406 the loop `blank` has an empty `items`
           - {name: lines, workflow: draft, mode: iterate, items: "{}\\n\\n[]", max_iterations: 5}
         steps:
           - {name: a, needs: [blank, lines], run: "{{input}}"}
@@ -726,3 +726,43 @@ def test_WF611_tells_each_loop_variable_that_only_a_caller_can_supply_once() -> 
     """
         + DRAFT
     )
+
+
+def messages(source: str, code: str, path: str = "flow.yaml", enable: tuple[str, ...] = ()) -> list[str]:
+    return [one.message for one in findings_of(read_fixture(source), enable)[path] if one.rule == code]
+
+
+def test_no_message_lists_more_than_a_few_names() -> None:
+    callee = "#- draft.yaml\nsteps:\n  - {name: write, run: '{{n1}} {{n2}} {{n3}} {{n4}} {{n5}} {{n6}}'}\n"
+    [said] = messages("steps:\n  - {name: call, template: {name: draft}}\n" + callee, "WF603")
+    assert said == "`draft` needs `n1`, `n2`, `n3`, `n4` and `n5`, which this call does not supply"
+    callee = "#- draft.yaml\nsteps:\n  - {name: write, run: '"
+    callee += "{{loop.output}} {{loop.history}} {{loop.index}} {{loop.count}}'}\n"
+    [said] = messages("steps:\n  - {name: call, template: {name: draft}}\n" + callee, "WF611")
+    assert said == "`draft` uses `loop.output`, `loop.history` and `loop.index`, which a template does not supply"
+    loops = "".join(
+        f"  - {{name: l{number}, workflow: flow, max_iterations: 3, until: It says READY}}\n" for number in range(4)
+    )
+    last = "steps:\n  - {name: tell, needs: [l0, l1, l2, l3], run: '{{loop.iteration}}'}\n"
+    [said] = messages(f"loops:\n{loops}{last}", "WF513")
+    assert "(`l0` and `l1` and `l2`)" in said
+    steps = "".join(f"  - {{name: s{number}, run: Say something}}\n" for number in range(4))
+    last = "  - {name: tell, needs: [s0, s1, s2, s3], run: Tell it}\n"
+    [said] = messages(f"steps:\n{steps}{last}", "WF517", enable=("pedantic",))
+    assert said == "this prompt waits for `s0` and `s1` and `s2` and uses nothing of it"
+
+
+def test_WF601_three_fixes_at_most_are_offered() -> None:
+    files = "".join(f"#- draft{sign}.yaml\nsteps:\n  - {{name: write, run: Say it}}\n" for sign in "abcd")
+    source = "steps:\n  - {name: call, template: {name: draft}}\n" + files
+    [found] = [one for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule == "WF601"]
+    assert len(found.fixes) == 3
+
+
+def test_WF701_an_empty_condition_is_not_one_that_takes_judgement() -> None:
+    source = "loops:\n  - {name: polish, workflow: draft, max_iterations: 3, until: ' '}\n"
+    source += "#- draft.yaml\nsteps:\n  - {name: write, run: 'Improve {{input}}'}\n"
+    settings = settings_of({"judge": {"local": True}})[0]
+    assert [one.rule for one in findings_of(read_fixture(source), settings=settings)["flow.yaml"]] == ["WF405"]
+    told = findings_of(read_fixture(source.replace("' '", "It reads well")), settings=settings)["flow.yaml"]
+    assert [one.rule for one in told] == ["WF701"]

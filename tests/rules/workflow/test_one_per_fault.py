@@ -345,3 +345,31 @@ def test_a_value_whose_key_is_guessed_is_not_judged_but_the_rest_of_its_line_is(
         "WF215",
         "WF006",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("steps:\n  - {name: ' ', run: '{{input}}'}\n", ["WF201"]),
+        ("steps:\n  - {name: a, run: ' '}\n", ["WF203"]),
+        ("steps:\n  - {name: a, template: {name: ' '}}\n", ["WF205"]),
+        (LOOP.replace("workflow: flow", "workflow: ' '"), ["WF402"]),
+        (
+            LOOP.replace("until: The reply says READY", "until: ' '").replace("workflow: flow", "workflow: other"),
+            ["WF405"],
+        ),
+        (f"version: ' '\n{HEAD}", ["WF102"]),
+        (f"description: ' '\n{HEAD}", ["WF103"]),
+        (f"name: ' '\n{HEAD}", ["WF101"]),
+    ],
+)
+def test_a_text_of_blanks_is_as_good_as_none(text: str, expected: list[str]) -> None:
+    head = "$schema: workflow/v2.0\n" + "".join(
+        f"{key}: {value}\n"
+        for key, value in (("name", "flow"), ("version", "1.0.0"), ("description", "It writes"))
+        if not text.startswith(key)
+    )
+    head += "execution: {provider: ollama, model: llama3.2}\n"
+    called = "#- other.yaml\nsteps:\n  - {name: write, run: '{{input}}'}\n"
+    found = findings_of(read_fixture(f"#- flow.yaml\n{head}{text}{called}"))["flow.yaml"]
+    assert [one.rule for one in found] == expected
