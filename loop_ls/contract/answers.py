@@ -273,6 +273,18 @@ class StateAnswer(Done):
     state: RunStateView
 
 
+Occasion = Literal["question", "parked", "ended"]
+
+
+class RunNotification(TypedDict):
+    """What the program of the setting `notify` gets on its standard input: why it is called, the workspace folder, and
+    the state of the run."""
+
+    event: Occasion
+    root: str
+    run: RunStateView
+
+
 class History(Done):
     loop: Loop
     state: RunStateView

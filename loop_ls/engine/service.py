@@ -71,6 +71,7 @@ from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
 from loop_ls.engine.runs.notes import add_note
+from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
@@ -126,6 +127,7 @@ class Engine:
         self.views = KeptViews(self.events)
         self.member: ClusterMember | None = None
         self._is_open = self._draining = False
+        self.notifications = Notifications()
         self._starting_once = asyncio.Lock()  # starts with a key come one after the other
         self._crash_recovery = CrashRecovery(self._begin)
         self.started_at = clock()
@@ -160,7 +162,7 @@ class Engine:
         self._runs.standing = self._stands
         self._spending = ProjectSpending(self.journal, self._runs, self._clock, UnrecordedSpending(self.folder))
         self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock)
-        self.journal.listeners.append(self.feed.publish)
+        self.journal.listeners += [self.feed.publish, self.notifications.hear]
         self.journal.forgotten += [self.feed.gone, self.views.forget]
         if self._workers is not None:
             self.journal.told = position
@@ -212,6 +214,7 @@ class Engine:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=5)
+        await self.notifications.close()
         self.feed.close()
         for let_go in self.closing:
             let_go()
@@ -243,7 +246,16 @@ class Engine:
         for hear in self.begun:
             hear(run.state)
         run.task = asyncio.create_task(
-            bring_to_end(run, self.journal, self.feed, self._programs, self._models, self._mask_of, self._spending),
+            bring_to_end(
+                run,
+                self.journal,
+                self.feed,
+                self._programs,
+                self._models,
+                self._mask_of,
+                self._spending,
+                self.notifications,
+            ),
             name=f"run {run.run_id}",
         )
 

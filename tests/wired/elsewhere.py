@@ -88,6 +88,9 @@ KEYS: dict[str, str] = {
         "assistant: assistant file.approvalTimeoutSeconds":
             "test_AB_163_an_approval_may_have_a_limit",
     }),
+    **_under(f"{_ENGINE}/runs/test_notifications.py", {
+        "settings: settings.notify": "test_UP_86_the_end_of_a_run_is_told_once_with_its_state",
+    }),
     **_under(f"{_ENGINE}/assistants/test_http.py", {
         "settings: settings.assistants, settings: assistants.revise":
             "test_AB_067_a_revision_goes_on_where_the_project_allows_it",

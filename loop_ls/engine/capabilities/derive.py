@@ -18,7 +18,7 @@ from loop_ls.engine.capabilities.values import Capabilities, Capability, Program
 from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
-from loop_ls.engine.core.plan import ENHANCE, Plan
+from loop_ls.engine.core.plan import ENHANCE, Plan, notified_program
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
@@ -39,7 +39,8 @@ def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
     """Everything that the run of this plan may do. A mock run and a replay do nothing. Raises `Failure` where
     the plan cannot be read, `Refused` where its settings make no sense."""
     derive = OF_FORMAT.get(plan.format)
-    return Capabilities.of(() if derive is None else derive(plan, environ))
+    found = () if derive is None else derive(plan, environ)
+    return Capabilities.of((*found, *_notified(plan)))
 
 
 def of_targets(
@@ -75,9 +76,9 @@ def test_words(assistant: Assistant) -> tuple[str, ...]:
     return words_of(criteria.value) if criteria.argv is None else criteria.argv
 
 
-def _plays(plan: Plan) -> bool:
-    """Whether the run answers from a script or from a record: it has no effect on anything."""
-    return plan.mock or (plan.source or {}).get("kind") == "replay"
+def _notified(plan: Plan) -> list[Capability]:
+    words = notified_program(plan)
+    return [Program(words, plan.root)] if words else []
 
 
 def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
@@ -88,7 +89,7 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     files = [WritesFile(folder) for folder in _written_folders(plan, library, reached)]
     if plan.format == ENHANCE and plan.details.get("headless"):
         files.append(WritesFile(str(Path(plan.root, plan.path))))
-    if _plays(plan):  # nothing but texts: they are put together and written all the same
+    if plan.plays:  # nothing but texts: they are put together and written all the same
         return [*variables, *files]
     needed = needs(library, reached, elements, plan.settings)
     chain = [*chains(library, reached, elements, plan.settings), *needed.asked]
@@ -111,7 +112,7 @@ def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> li
 
 
 def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
-    if _plays(plan):
+    if plan.plays:
         return []
     loop = snapshot(plan)
     settings, root = plan.settings, plan.root
@@ -132,7 +133,7 @@ def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
 
 
 def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:
-    if _plays(plan):
+    if plan.plays:
         return
     assistant = start_of(plan).assistant
     yield from of_targets([Target(assistant.provider, assistant.model or "")], plan, environ)

@@ -46,6 +46,17 @@ class Plan:
     mock: bool = False
     details: Mapping[str, Json] = field(default_factory=dict)  # what only the format of the run understands
 
+    @property
+    def plays(self) -> bool:
+        """Whether the run answers from a script or from a record: it has no effect on anything."""
+        return self.mock or (self.source or {}).get("kind") == "replay"
+
+
+def notified_program(plan: Plan) -> tuple[str, ...]:
+    """The words of the program that is told of the run (the setting `notify`); () where there is none."""
+    words = plan.settings.get("notify")
+    return tuple(str(word) for word in words) if isinstance(words, list) and not plan.plays else ()
+
 
 class Program(Protocol):
     """One format. `run` returns how it ended, or raises `Stopped`; the engine journals the end."""

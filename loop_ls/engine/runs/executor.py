@@ -30,6 +30,7 @@ from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
+from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.engine.runs.secret_mask import SecretMask
@@ -52,6 +53,7 @@ async def bring_to_end(
     models: Callable[[Plan], ModelAccess],
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
+    notifications: Notifications,
 ) -> None:
     state = run.state
     ledger = Accounts(Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens)))
@@ -59,7 +61,7 @@ async def bring_to_end(
     journal.accounts[run.run_id] = ledger.told
     due = asyncio.create_task(_resumed_when_due(run, journal))
     try:
-        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending)
+        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending, notifications)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
         if refused.code in ELSEWHERE:
@@ -69,6 +71,7 @@ async def bring_to_end(
     finally:
         due.cancel()
         spending.gone(run.run_id)
+        notifications.forget(run.run_id)
         journal.accounts.pop(run.run_id, None)
         journal.masks.pop(run.run_id, None)
 
@@ -92,12 +95,14 @@ async def _end_of(
     ledger: Accounts,
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
+    notifications: Notifications,
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
         plan = await journal.read(read_plan, run.run_id, started[0].body, journal.text)
         recorder.mask = await journal.read(mask_of, plan)
         journal.masks[run.run_id] = recorder.mask.value
+        notifications.watch(run, plan, lambda: _capabilities(plan))
         providers = as_object(plan.settings.get("providers"))
         recorder.source = Source.of(plan.source, journal.recall, run.answered)
         limits = plan.settings.get("limits")

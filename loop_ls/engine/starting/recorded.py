@@ -15,7 +15,7 @@ from loop_ls.index.disk.discovery import load
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 #: Sections of the settings that a run depends on.
-SECTIONS = ("judge", "assist", "limits", "assistants")
+SECTIONS = ("judge", "assist", "limits", "notify", "assistants")
 
 
 def recorded(settings: Mapping[str, Json], sections: Iterable[str] = SECTIONS) -> JsonObject:

@@ -43,7 +43,7 @@ from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Sections of the settings that a role loop depends on.
-SECTIONS = ("judge", "assist", "limits", "roles", "servers")
+SECTIONS = ("judge", "assist", "limits", "notify", "roles", "servers")
 
 
 class RoleLoopPreparer:

@@ -451,6 +451,13 @@ SETTINGS = shape(
     Key("assist", Type.BLOCK, ASSIST.text, shape=ASSIST),
     Key("limits", Type.BLOCK, LIMITS.text, shape=LIMITS),
     Key("assistants", Type.BLOCK, ASSISTANTS.text, shape=ASSISTANTS),
+    Key(
+        "notify",
+        Type.TEXTS,
+        "A program, as a list of words, that is called when a run asks a person, is parked until a later time, or has "
+        "ended. It gets one JSON object on its standard input: `event` (`question`, `parked` or `ended`), `root` and "
+        "`run`, the state of the run. The start of a run shows it. No run waits for it.",
+    ),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),
     Key("engine", Type.BLOCK, ENGINE.text, shape=ENGINE),
 )

@@ -346,6 +346,9 @@ REPOSITORIES: dict[str, Make] = {
         files={"claude": f"#!/bin/sh\ntouch {b.marker}\n"},
         providers={"evil": {"kind": "agent-cli", "cli": ["./claude"], "speaks": "claude-code"}},
     ),
+    "flow: a program that is told of runs": lambda b: of_flow(workflow("flow", RUN), notify=b.touch),
+    "role: a program that is told of runs": lambda b: of_roles(role_loop(), notify=b.touch),
+    "assistant: a program that is told of runs": lambda b: of_assistant(notify=b.touch),
     "flow: planner elsewhere": lambda b: _enhanced(endpoint(b)),
     "flow: planner is an agent": lambda b: _enhanced(agent(b)),
     # assistants
