@@ -52,7 +52,8 @@ class Callee:
 
 
 class Call(NamedTuple):
-    """One call of this file by another: from where, how, and with which arguments."""
+    """One call of this file by another: from where, how, and with which arguments. `taken_as` says what the caller
+    makes of the result: arguments of the next iteration (`previous`), and steps that read it."""
 
     path: str
     workflow: str
@@ -60,6 +61,7 @@ class Call(NamedTuple):
     kind: Literal["template", "loop"]
     loop_mode: Literal["refine", "iterate"] | None
     supplies: frozenset[str]
+    taken_as: tuple[str, ...] = ()
 
     def gives(self, name: str) -> bool:
         return name in self.supplies or (name == "item" and self.loop_mode == "iterate")

@@ -12,6 +12,10 @@ from loop_ls.rules.engine.call_facts import Summary
 AFTERWARDS = ("loop.iteration", "loop.output", "loop.iterations", "loop.succeeded", "loop.failed")
 
 
+#: What an iteration may read of those before it.
+EARLIER = ("loop.last.output", "loop.history")
+
+
 def summarise(document: Document) -> Summary:
     mentioned = document.mentioned()
     steps = [element for element in document.elements if element.kind == "step"]
@@ -28,6 +32,14 @@ def summarise(document: Document) -> Summary:
         last_prompt=_prompt(steps[-1]) if steps else None,
         has_tools=_has_tools(document),
     )
+
+
+def taken_as(document: Document, caller: Element) -> tuple[str, ...]:
+    """What a caller makes of the result of a workflow: see `Call`. The condition of a loop is not among it."""
+    names = {f"{prefix}{caller.name}" for prefix in ("", "step.")}
+    found = [use.slot.argument for use in caller.uses if use.name in EARLIER and use.slot.kind == "with"]
+    found += [one.name for one in document.elements if any(use.name in names for use in one.uses) and one is not caller]
+    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def _loop_variables(document: Document) -> tuple[str, ...]:

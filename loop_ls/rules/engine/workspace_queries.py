@@ -13,7 +13,7 @@ from loop_ls.index.graph.reachability import Closure
 from loop_ls.index.resolve import Match, resolve
 from loop_ls.index.workspace import Resolution, Workspace
 from loop_ls.rules.engine.call_facts import Call, Callee, Callers, Circle, Summary
-from loop_ls.rules.engine.callee_summary import summarise
+from loop_ls.rules.engine.callee_summary import summarise, taken_as
 
 
 class Summaries:
@@ -98,6 +98,7 @@ class Neighbours:
                     call.reference.kind,
                     call.element.loop_mode if call.reference.kind == "loop" else None,
                     frozenset(pair.name for pair in call.reference.arguments or ()),
+                    taken_as(call.document, call.element),
                 )
                 for call in self.workspace.callers(document)
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from loop_ls.formats.workflow.criterion_markers import markers, mentions
 from loop_ls.formats.workflow.local_condition import read_local
+from loop_ls.formats.workflow.verdict_prompt import asks_for_verdict
 from loop_ls.index.element import Element, Slot, Use
 from loop_ls.index.loop_variables import REFINE
 from loop_ls.rules.docs.phrases import listed, shortened
@@ -13,15 +14,24 @@ from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.own_entries import own_slots, own_uses, placeholder
-from loop_ls.rules.engine.prefilter import CALL, UNTIL
+from loop_ls.rules.engine.prefilter import CALL, UNTIL, USES
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.fixes import builders
 from loop_ls.rules.until.joined import Joined, joined
 from loop_ls.rules.until.rewrites import without
 from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.workflow.variable_rules import is_judged_text
+from loop_ls.syntax.nodes import Scalar
+from loop_ls.text.pattern import pattern
 
 LONG = 150
+#: How a prompt asks for more than a verdict.
+_REPEATS = pattern(r"(?i)\b(?:repeat|include|copy|quote|append|reproduce|below|followed by|word for word)\b")
+#: Names of arguments that want a verdict.
+_WANTS_VERDICT = pattern(
+    r"(?i)review|feedback|verdict|critique|comment|issue|finding|judge|problem|complaint|error|fail"
+)
 _REFINE = frozenset(variable.name for variable in REFINE)
 
 
@@ -187,6 +197,80 @@ def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
                 f"`{shortened(summary.last_step)}`, the last step of `{summary.name}`, never {verb} {listed(found)}"
             )
             yield draft(element.piece, node_span(slot.scalar), message)
+
+
+@rule(
+    "WF712",
+    "verdict-as-result",
+    Severity.WARNING,
+    on="element",
+    profile="pedantic",
+    fixes=(Tier.REVIEW,),
+    about=USES,
+)
+def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
+    """A workflow that ends in a verdict, called by a loop that hands its result on as the work.
+
+    The result of a workflow is that of its last step. Where that is a review, the next iteration gets `PASS: fine` in
+    place of the text, and so does whoever reports on the loop. Let the review repeat the work below its verdict. An
+    argument that is called `feedback`, `review` or the like wants the verdict, and is left alone. The rule is in the
+    profile `pedantic`: there are files whose verdict is all that counts.
+
+    Bad::
+        #- write_and_review.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: write, run: "Improve {{previous}}"}
+          - {name: review, needs: [write], run: "Answer PASS if this is clear, else FAIL and why: {{write}}"}
+        #- flow.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        loops:
+          - name: polish
+            workflow: write_and_review
+            with: {previous: "{{loop.last.output}}"}
+            max_iterations: 3
+            on_failure: retry
+            until: "The review says PASS"
+    Good::
+        #- write_and_review.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        steps:
+          - {name: write, run: "Improve {{previous}}"}
+          - name: review
+            needs: [write]
+            run: "Answer PASS if this is clear, else FAIL and why, and repeat the text below it: {{write}}"
+        #- flow.yaml
+        execution:
+          providers: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+        loops:
+          - name: polish
+            workflow: write_and_review
+            with: {previous: "{{loop.last.output}}"}
+            max_iterations: 3
+            on_failure: retry
+            until: "The review says PASS"
+    """
+    prompt = element.block.get("run")
+    if prompt is None or not isinstance(prompt.node, Scalar) or not asks_for_verdict(prompt.node.text):
+        return
+    work = next((use.name.removeprefix("step.") for use in reversed(element.uses) if view.producer(use.name)), None)
+    if work is None or _REPEATS.search(prompt.node.text) or not view.gives_result(element):
+        return
+    for call in view.callers().loops:
+        taken = [name for name in call.taken_as if _WANTS_VERDICT.search(name) is None]
+        if call.loop_mode == "refine" and taken:
+            told = f"the result is a verdict without `{shortened(work)}`, and `{call.element}` of `{call.workflow}` "
+            told += f"hands it on as {listed(taken)}: repeat the work below the verdict"
+            apart = "\n" if prompt.node.style.block else " "
+            text = f"Repeat the work of `{work}` below your verdict, word for word.{apart}{prompt.node.text}"
+            fix = builders.write_text(
+                element.piece, prompt.node, text, f"Ask for `{shortened(work)}` below the verdict"
+            )
+            yield draft(element.piece, node_span(prompt.node), told, fixes=(fix,))
+            return
 
 
 @rule("WF709", "long-condition", Severity.HINT, on="element", about=UNTIL)

@@ -9,8 +9,9 @@ from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.fixes.apply import applied
 from loop_ls.testing.fixture import HEAD, MODEL, read_fixture
-from tests.rules.checking import check_findings, findings_of
+from tests.rules.checking import check_findings, document_of, findings_of, workspace_of
 
 DRAFT = """
         #- draft.yaml
@@ -766,3 +767,46 @@ def test_WF701_an_empty_condition_is_not_one_that_takes_judgement() -> None:
     assert [one.rule for one in findings_of(read_fixture(source), settings=settings)["flow.yaml"]] == ["WF405"]
     told = findings_of(read_fixture(source.replace("' '", "It reads well")), settings=settings)["flow.yaml"]
     assert [one.rule for one in told] == ["WF701"]
+
+
+VERDICT = """
+        steps:
+          - {{name: write, run: "Improve {{{{previous}}}} by {{{{feedback}}}}"}}
+          - {{name: review, needs: [write], run: "{prompt}: {{{{write}}}}"}}
+                                             {note}
+        #- flow.yaml
+        loops:
+          - name: polish
+            workflow: cycle
+            with: {{previous: "{{{{{previous}}}}}", feedback: "{{{{{feedback}}}}}"}}
+            max_iterations: 3
+            until: "The review says PASS"
+        {steps}
+"""
+ASKS = "Answer PASS or FAIL"
+
+
+def verdict(
+    prompt: str = ASKS, previous: str = "input", feedback: str = "loop.last.output", steps: str = "", note: str = ""
+) -> str:
+    return VERDICT.format(prompt=prompt, previous=previous, feedback=feedback, steps=steps, note=note)
+
+
+def test_WF712_a_verdict_that_is_wanted_as_one_or_comes_with_the_work_is_fine() -> None:
+    marked = "#  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: WF712 hands it on as `{}`"
+    check_findings(verdict(previous="loop.last.output", note=marked.format("previous")), ["WF712"], "cycle.yaml")
+    report = "steps:\n          - {name: report, needs: [polish], run: 'Say {{polish}}'}"
+    check_findings(verdict(steps=report, note=marked.format("report")), ["WF712"], "cycle.yaml")
+    check_findings(verdict(), ["WF712"], "cycle.yaml")  # as `feedback` alone
+    check_findings(verdict(f"{ASKS}, and repeat the text", previous="loop.last.output"), ["WF712"], "cycle.yaml")
+
+
+def test_WF712_the_fix_asks_for_the_work_below_the_verdict() -> None:
+    workspace = workspace_of(read_fixture(verdict(previous="loop.last.output"), "cycle.yaml"))
+    document = document_of(workspace, "cycle.yaml")
+    [finding] = Checker(["WF712"]).findings(workspace, document)
+    [fix] = finding.fixes
+    mended = applied(document, fix.edits(document)).element("review")
+    assert mended is not None
+    asked = "Repeat the work of `write` below your verdict, word for word. Answer PASS or FAIL: {{write}}"
+    assert mended.block.text("run") == asked
