@@ -19,11 +19,12 @@ from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import first_text
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.amounts import money
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
-    from loop_ls.contract.answers import Done, EnhanceStatus, Refusal
+    from loop_ls.contract.answers import Done, EnhanceStatus, Refusal, TimelineRound
 
     class Shown(Done):
         """An answer with what people read of it."""
@@ -165,7 +166,7 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
     for entry in told["rounds"]:
         changes = ", ".join(f"{one.get('op')} {one.get('target')}" for one in entry["applied"]) or "no change"
         failed = ", ".join(str(one.get("step")) for one in entry["failed"]) or "nothing"
-        print(shown(f"  round {entry['round']}: failed {failed}; {changes}"), file=sys.stderr)
+        print(shown(f"  round {entry['round']}: failed {failed}; {changes}{_cost(entry)}"), file=sys.stderr)
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
                 print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
@@ -175,6 +176,13 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         if why := entry.get("planned"):
             print(shown(f"    {why}"), file=sys.stderr)
     print(f"All of it: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
+
+
+def _cost(entry: TimelineRound) -> str:
+    """What the round and its plan have cost; nothing where nothing is paid."""
+    parts = {"run": entry.get("roundUsd"), "plan": entry.get("plannerUsd")}
+    told = [f"{name} {money(usd)}" for name, usd in parts.items() if usd]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _read(path: Path) -> str | None:

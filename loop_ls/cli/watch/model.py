@@ -49,7 +49,9 @@ class Watched:
         self.notes: list[str] = []
         self.end: JsonObject | None = None
         self.doing = ""
+        self.fallback = ""
         self._streams: dict[str, str] = {}
+        self._refused: dict[str, str] = {}
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -87,6 +89,7 @@ class Watched:
                 self._streams.clear()
             case "call":
                 self.waiting = ""
+                self._answered(place, event)
             case "retrying":
                 self.waiting = _because(event)
             case "warning":
@@ -102,6 +105,15 @@ class Watched:
             case kind if kind in ENDED:
                 self.end, self.paused, self.stopping = event, False, False
                 self._streams.clear()
+
+    def _answered(self, place: str, event: JsonObject) -> None:
+        """`fallback` says who answered, where another one was asked first and did not."""
+        model, self.fallback = f"{event.get('provider')}/{event.get('model')}", ""
+        if event.get("error") is not None:
+            self._refused.setdefault(place, model)
+        elif (first := self._refused.pop(place, model)) != model:
+            self.fallback = shown(f"{place}: {model} answered, {first} did not")
+            self.notes.append(self.fallback)
 
     def _hear(self, place: str, text: str) -> None:
         heard = self._streams.pop(place, "") + text

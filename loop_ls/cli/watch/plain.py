@@ -34,6 +34,8 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
             return [_line(f"{event.get('loop')} {number}{limit} failed", message)]
         case "retrying":
             return [f"{place}: {watched.waiting}"]
+        case "call" if watched.fallback:
+            return [f"! {watched.fallback}"]
         case "paused" if event.get("because"):
             return [f"paused: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":

@@ -72,7 +72,7 @@ class WorkflowProgram:
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=int_field(as_object(plan.settings.get("limits")), "maxIterations"),
-            checks=self._checks(plan, recorder, models),
+            checks=self._checks(plan, recorder, models, within),
             depth=0 if within is None else within.depth + 1,
             item=(plan.target_name, item) if (item := int_field(plan.details, "item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
@@ -92,7 +92,7 @@ class WorkflowProgram:
             return Outcome(failure.reason, result.output or "", result.iterations, failure, last=result.output)
         return Outcome(result.reason, result.output or "", result.iterations, because=result.because)
 
-    def _checks(self, plan: Plan, recorder: Recorder, models: Models) -> RunChecks | None:
+    def _checks(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None) -> RunChecks | None:
         """The declared checks of the run. Raises `Failure`."""
         checks = declared_checks(plan)
         if not checks:
@@ -104,13 +104,15 @@ class WorkflowProgram:
             plan.root,
             judges_otherwise(plan, Library.of(plan)),
             plan.mock,
-            lambda: self._spent(plan.run_id),
+            lambda: self._spent(plan.run_id, within),
             None if plan.elements is None else frozenset(plan.elements),
         )
 
-    async def _spent(self, run_id: str) -> float | None:
-        """What the calls of a run have cost; None: the price of one is unknown."""
+    async def _spent(self, run_id: str, within: Place | None) -> float | None:
+        """What the calls of a run, or of a part of it, have cost; None: the price of one is unknown."""
+        below = "" if within is None else f"{within.key}/"
         calls = [event.body for event in await self.facts_of(run_id) if event.kind == "call"]
+        calls = [body for body in calls if str(body.get("place", "")).startswith(below)]
         answered = [body for body in calls if not body.get("error")]
         if any(body.get("usd") is None for body in answered):
             return None

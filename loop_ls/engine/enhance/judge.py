@@ -6,8 +6,8 @@ Order of decisions: `report.decide`. What the planner may do: `plan.apply`. Wher
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypedDict, cast
 
@@ -38,6 +38,7 @@ from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
+from loop_ls.engine.enhance.report.failed_checks import failed_checks
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.ledger import Ledger
@@ -46,6 +47,7 @@ from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
 from loop_ls.engine.enhance.rounds import EnhanceMemory, run_places
 from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
+from loop_ls.formats.checks.model import Check
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 from loop_ls.text.json_value import Json, JsonObject, from_fields
@@ -83,7 +85,8 @@ class Written:
 
 @dataclass
 class EnhanceJudge:
-    """`facts` are those of the run so far; `open` makes the copy of a text in its workspace."""
+    """`facts` are those of the run so far; `open` makes the copy of a text in its workspace; `checks` are the
+    declared ones that decide each round, by name."""
 
     plan: Plan
     knobs: Knobs
@@ -96,6 +99,7 @@ class EnhanceJudge:
     planner: Planner
     edit_target: EditTarget
     mask: Mask
+    checks: Mapping[str, Check] = field(default_factory=dict)
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         seen = await self._seen(turn, output)
@@ -173,6 +177,8 @@ class EnhanceJudge:
             self.course.baseline,
             self.course.ran_at_first,
         )
+        failed = failed_checks(turn.number, place.key, facts, document, self.checks)
+        observed = replace(observed, failures=(*observed.failures, *failed))
         error = cast("dict[str, Json] | None", recall(place.part("error")))
         if error is not None and not observed.failures:
             whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)

@@ -17,6 +17,7 @@ from typing import cast
 
 from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.bodies.workflow import WorkflowProgram
+from loop_ls.engine.checks.declared import declared_in_file, verifiers_in_file
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, OutcomeDetails, Turn, drive
 from loop_ls.engine.core.plan import Plan
@@ -24,7 +25,7 @@ from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.preparer import Validate
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
-from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts
+from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts, sought_by
 from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
 from loop_ls.engine.enhance.evidence.trials import NoChecks, RecordedEvidence, TrialCase, Trials
 from loop_ls.engine.enhance.invariants.baseline import Baseline
@@ -39,7 +40,7 @@ from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.formats.checks.model import Checks
+from loop_ls.formats.checks.model import Check, Checks
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs, knobs
@@ -85,9 +86,10 @@ class _Loop:
         self.workspace = _workspace(plan)
         self.cases = trial_cases(plan)
         self.declared = declared_checks(plan)
+        self.checks, named = checks_of_rounds(plan)
         self.evidence: EvidenceLoop | None = None
         start = self.open(plan.texts[plan.path])
-        self.course = EnhanceMemory(self._baseline(start), texts={0: plan.texts[plan.path]})
+        self.course = EnhanceMemory(self._baseline(start, named), texts={0: plan.texts[plan.path]})
         self.known = PlanContext(
             pool=self.knobs.fallback_pool,
             skills=frozenset(cast("list[str]", plan.details.get("skills") or [])),
@@ -123,6 +125,7 @@ class _Loop:
             planner=self.planner,
             edit_target=self.edit_target,
             mask=self.mask(),
+            checks={one.name: one for one in self.checks},
         )
         body = RoundBody(
             self.plan,
@@ -208,8 +211,8 @@ class _Loop:
 
     # -- ports of the parts ------------------------------------------------------------------------
 
-    def _baseline(self, start: WorkingCopy) -> Baseline:
-        declared = frozenset(self.knobs.verifiers)
+    def _baseline(self, start: WorkingCopy, named: tuple[str, ...]) -> Baseline:
+        declared = frozenset((*self.knobs.verifiers, *named))
         if self.declared is not None:
             declared |= frozenset(self.declared.checks.verifiers)
         found = Baseline.of(start.workspace, start.document, declared)
@@ -217,8 +220,11 @@ class _Loop:
         quoted += tuple(
             text for case in self.cases for text in (case.input, *map(str, case.parameters.values())) if text
         )
-        sought = () if self.declared is None else self.declared.sought()
-        return replace(found, quoted=quoted, sought=sought, reviewed=self.knobs.pause_between_rounds)
+        every = self.checks if self.declared is None else self.declared.every()
+        looked_at = frozenset(one.on.name for one in every if one.on.name)
+        return replace(
+            found, quoted=quoted, sought=sought_by(every), looked_at=looked_at, reviewed=self.knobs.pause_between_rounds
+        )
 
     async def facts(self) -> Sequence[Event]:
         return await self.program.facts(self.plan.run_id)
@@ -294,6 +300,12 @@ def declared_checks(plan: Plan) -> DeclaredChecks | None:
         raise Failure("file_has_errors", "the recorded checks or cases cannot be read")
     document = Document.open("file:///start.yaml", plan.texts[plan.path])
     return DeclaredChecks(checks, {one.name: one for one in cases}, document, OnlyTexts())
+
+
+def checks_of_rounds(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+    """The declared checks that decide each round, and the steps that are declared to give a verdict: theirs is read
+    where that of other verifiers is. None where cases decide."""
+    return ((), ()) if _evidence(plan) is not None else (declared_in_file(plan), verifiers_in_file(plan))
 
 
 def _hold(root: Path, files: Mapping[str, str]) -> bool:

@@ -50,6 +50,7 @@ def timeline(rounds: Rounds) -> Timeline:
 
 #: Why a loop that ended so asked nobody for a plan; every other one was at its last round.
 _NOT_PLANNED = {
+    "converged": "not planned: nothing failed",
     "unfixable": "not planned: editing the workflow does not mend what failed",
     "budget": "not planned: the budget is used up",
     "fixation": "not planned: it failed like the round before",

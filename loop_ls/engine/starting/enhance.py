@@ -26,6 +26,7 @@ from loop_ls.engine.starting.evidence import evidence_of, told_before
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_settings
 from loop_ls.engine.starting.workflow import WorkflowPreparer
+from loop_ls.formats.checks.file_format import checks_paths
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.disk.skill_files import skill_files
@@ -80,7 +81,7 @@ class EnhancePreparer:
             told = "An enhance loop is judged by its verifiers, and its plans by the cases beside the file."
             raise Refused("bad_argument", told, "Leave `--check` out, or run the workflow once with `--plain`.")
         evidence = await asyncio.to_thread(evidence_of, snapshot, request.path)
-        prepared = await self._workflow.prepared(_with_case(request, evidence), models)
+        prepared = await self._workflow.prepared(_checked(_with_case(request, evidence), snapshot, evidence), models)
         if request.target_kind != "workflow":
             raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
@@ -132,6 +133,15 @@ def _with_case(request: StartRequest, evidence: RecordedEvidence | None) -> Star
         return request
     first = evidence["cases"][0]
     return replace(request, input=first["input"], parameters=first["parameters"])
+
+
+def _checked(request: StartRequest, snapshot: Snapshot, evidence: RecordedEvidence | None) -> StartRequest:
+    """Checks beside the workflow decide each round; where there are cases, their trials judge by them."""
+    if evidence is not None:
+        return replace(request, check=None)
+    if request.check is None and snapshot.first(checks_paths(request.path)):
+        return replace(request, check={})
+    return request
 
 
 def _takes_edits(request: StartRequest, settings: Knobs) -> bool:

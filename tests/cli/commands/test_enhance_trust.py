@@ -64,7 +64,13 @@ def answers(planner: str, *rows: dict[str, Any]) -> str:
 
 
 def enhanced(
-    project: CliProject, text: str, planner: str, *rows: dict[str, Any], settings: str = "", **files: str
+    project: CliProject,
+    text: str,
+    planner: str,
+    *rows: dict[str, Any],
+    settings: str = "",
+    words: tuple[str, ...] = (),
+    **files: str,
 ) -> Any:
     project.write("report.yaml", text)
     project.write("report.answers.yaml", answers(planner, *rows))
@@ -72,7 +78,7 @@ def enhanced(
         project.write(f"{name}.yaml", content)
     if settings:
         project.write(".loop-ls.yaml", settings)
-    return project.call("enhance", "report.yaml", "--input", "tea")
+    return project.call("enhance", "report.yaml", "--input", "tea", *words)
 
 
 def timeline(project: CliProject) -> str:
@@ -249,10 +255,10 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
-def _until(project: CliProject, run_id: str, state: str) -> None:
+def until_state(project: CliProject, run_id: str, state: str, tries: int = 60) -> None:
     """The command itself takes its time: a limit on tries is one on time."""
     told = ""
-    for _ in range(60):
+    for _ in range(tries):
         told = project.call("enhance", "--status", run_id).stdout
         if told.startswith(state):
             return
@@ -265,21 +271,21 @@ def _paused(project: CliProject) -> str:
     project.write("report.answers.yaml", answers(plan(BETTER), MENDS, FAILS))
     project.write(".loop-ls.yaml", PAUSED)
     run_id = project.call("enhance", "report.yaml", "--input", "tea", "--detach").stdout.strip()
-    _until(project, run_id, "awaiting user")
+    until_state(project, run_id, "awaiting user")
     return run_id
 
 
 def test_a_loop_skips_the_change_of_a_round(alone: CliProject) -> None:
     run_id = _paused(alone)
     assert alone.call("enhance", "--skip", run_id).returncode == 0
-    _until(alone, run_id, "gave up · Round 2")
+    until_state(alone, run_id, "gave up · Round 2")
     assert (alone.root / "report.yaml").read_text() == ONE
 
 
 def test_a_loop_is_stopped(alone: CliProject) -> None:
     run_id = _paused(alone)
     assert alone.call("enhance", "--stop", run_id).returncode == 0
-    _until(alone, run_id, "cancelled")
+    until_state(alone, run_id, "cancelled")
 
 
 @pytest.mark.parametrize("rejects", [True, False])
@@ -296,7 +302,7 @@ def test_a_loop_is_told_from_another_command(alone: CliProject) -> None:
     run_id = _paused(alone)
     assert alone.call("enhance", "--feedback", run_id, "--text", "shorter", "--step", "draft").returncode == 0
     assert alone.call("enhance", "--continue", run_id).returncode == 0
-    _until(alone, run_id, "converged")
+    until_state(alone, run_id, "converged")
     assert "well" in (alone.root / "report.yaml").read_text()
     assert alone.call("enhance", "--continue", run_id).returncode == 2
     assert alone.call("enhance", "--revert", run_id).returncode == 0

@@ -507,7 +507,7 @@ async def test_EB_087_each_round_has_four_parts(project: EngineProject) -> None:
     assert first["rationale"] == "clearer"
     assert "+    run: Review {{draft}} kindly" in first["diff"]
     assert last["status"] == "converged"
-    assert last["planned"] == "not planned (last round)"
+    assert last["planned"] == "not planned: nothing failed"
     for part in ("What failed", "Proposed", "Applied", "Why"):
         assert part in told["markdown"]
 

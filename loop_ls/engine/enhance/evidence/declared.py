@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loop_ls.engine.checks.evaluate import Evaluators, evaluated
@@ -31,10 +31,9 @@ class DeclaredChecks:
     document: Document
     means: Evaluators
 
-    def sought(self) -> tuple[str, ...]:
-        """Texts that checks look for as a whole and hide: a workflow that holds one has learnt the answer by heart."""
-        every = (check for case in self.cases.values() for check in checks_of(self.checks, case))
-        return tuple(dict.fromkeys(one.text for one in every if one.type in ("equals", "regex") and not one.reveal))
+    def every(self) -> tuple[Check, ...]:
+        """The checks of all cases."""
+        return tuple(check for case in self.cases.values() for check in checks_of(self.checks, case))
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
@@ -43,6 +42,11 @@ class DeclaredChecks:
         recorded = recorded_result(place, facts, self.document, outcome)
         variables = {**case.parameters, "input": case.input or ""}
         return await evaluated(listed, recorded, self.means, variables)
+
+
+def sought_by(checks: Iterable[Check]) -> tuple[str, ...]:
+    """Texts that checks look for as a whole and hide: a workflow that holds one has learnt the answer by heart."""
+    return tuple(dict.fromkeys(one.text for one in checks if one.type in ("equals", "regex") and not one.reveal))
 
 
 class OnlyTexts:

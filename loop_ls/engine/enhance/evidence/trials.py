@@ -18,7 +18,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
-from loop_ls.engine.enhance.report import failures
+from loop_ls.engine.enhance.report.failed_checks import failed_step
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
 from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import observe
@@ -226,21 +226,10 @@ class Trials:
 
 def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[CheckOutcome]) -> list[FailedStep]:
     return [
-        FailedStep(
-            turn.number,
-            one.check.on.name or case.name,
-            "verifier_fail",
-            verifier=failures.checked("fail", one.check.name, _hint(one)),
-        )
+        failed_step(turn.number, one.check, case.name, one.verdict, one.reason)
         for one in checked
         if one.fails and not one.void
     ]
-
-
-def _hint(one: CheckOutcome) -> str:
-    """What a planner is told: the hint in place of the reason, which quotes what the check looks for."""
-    check = one.check
-    return check.hint or (one.reason if check.reveal else f"the check `{check.name}` ({check.type}) failed")
 
 
 def _outcome(observed: Observed, checked: Sequence[CheckOutcome], knobs: Knobs) -> Literal["pass", "fail", "void"]:

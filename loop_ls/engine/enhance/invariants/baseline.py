@@ -20,8 +20,8 @@ from loop_ls.index.workspace import Workspace
 class Baseline:
     """`first` is the text of round 1. `added` are the shapes of elements that came later, as first seen.
     `failed` are all elements that failed in some round. `quoted` are texts that must not get into the
-    workflow: inputs of cases. `sought` are whole texts that checks look for. `reviewed`: a person looks at each plan
-    before it is applied.
+    workflow: inputs of cases. `sought` are whole texts that checks look for, `looked_at` the elements that
+    they look at. `reviewed`: a person looks at each plan before it is applied.
     """
 
     workspace: Workspace
@@ -32,6 +32,7 @@ class Baseline:
     failed: frozenset[str] = frozenset()
     quoted: tuple[str, ...] = ()
     sought: tuple[str, ...] = ()
+    looked_at: frozenset[str] = frozenset()
     reviewed: bool = False
 
     @staticmethod

@@ -92,7 +92,7 @@ def _flow(it: Compared) -> Iterator[Violation]:
     """What reached the result, a check or a loop's judge still does."""
     first = it.base.first
     targets = {name for name, _ in tail(first)} | set(it.base.verifiers.checked)
-    targets |= set(it.base.verifiers.checked.values())
+    targets |= set(it.base.verifiers.checked.values()) | it.base.looked_at
     targets |= {one.name for one in first.elements if one.loop is not None}
     for name in sorted(targets):
         if first.element(name) is None or it.now.element(name) is None:
