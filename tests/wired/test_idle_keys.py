@@ -29,7 +29,7 @@ steps:
 
 def test_a_key_without_effect_is_said_to_have_none(tmp_path: Path) -> None:
     (tmp_path / "idle.yaml").write_text(WORKFLOW)
-    said = Commands(tmp_path)("check", "--format", "json", ".").out
+    said = Commands(tmp_path)("check", "--enable", "pedantic", "--format", "json", ".").out
     told = set(re.findall(r"`(\w+)` has no effect (?:on a|in) `?(\w+)", said))
     wanted = {tuple(reversed(name.removeprefix("workflow: ").split("."))) for name in IDLE if name.startswith("work")}
     assert told == wanted

@@ -78,9 +78,8 @@ def _holds_up(text: str, condition: str) -> bool:
 
 
 def _on_its_line(before: str, after: str) -> str:
-    """`after` without the line break of a line that held nothing but the variable."""
-    bare = after.lstrip(" \t")
-    return bare[1:] if before.endswith("\n") and bare.startswith("\n") else after
+    """`after` without the blanks that would begin a line, and the line break of one that held the variable alone."""
+    return after.lstrip(" \t").removeprefix("\n") if before.endswith("\n") else after
 
 
 def _goes_on(after: str) -> bool:

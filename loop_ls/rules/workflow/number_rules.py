@@ -8,7 +8,7 @@ from loop_ls.formats.common.key_table import Key, Type
 from loop_ls.formats.common.typed_mapping import Field
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, value_span
 from loop_ls.rules.engine.finding import Severity
-from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.engine.registry import also, rule
 
 #: Ranges that have a rule of their own: WF112, WF403, WF411, WF414.
 _OWN_RULE = {
@@ -16,6 +16,8 @@ _OWN_RULE = {
     "loop": ("max_iterations", "min_success_rate", "max_workers"),
     "step loop": ("max_iterations", "min_success_rate", "max_workers"),
 }
+
+_DISPUTED = (("step", "logging"),)
 
 
 @rule("WF118", "number-out-of-range", Severity.WARNING, on="*", local=True)
@@ -65,7 +67,8 @@ def _range(key: Key) -> str:
 def key_without_effect(site: Site) -> Iterator[Draft]:
     """A key that is accepted and does nothing.
 
-    Older documents mention these keys, so files that have them load; no run ever looks at them.
+    Older documents mention these keys, so files that have them load; no run ever looks at them. Of `logging` on a
+    step, where one on `execution` counts, it is told with the profile `pedantic`.
 
     Bad::
         steps:
@@ -77,8 +80,20 @@ def key_without_effect(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}}"
     """
+    yield from _without_effect(site, disputed=False)
+
+
+@also("WF119", on="*", local=True, profile="pedantic")
+def disputed_key_without_effect(site: Site) -> Iterator[Draft]:
+    """Documents disagree whether a step may set it, so good files do."""
+    yield from _without_effect(site, disputed=True)
+
+
+def _without_effect(site: Site, disputed: bool) -> Iterator[Draft]:
     for field in site.block.fields.values():
-        if field.key.idle and not field.entry.merged and not _is_outside_its_list(field):
+        if not field.key.idle or field.entry.merged or _is_outside_its_list(field):
+            continue
+        if ((site.block.shape.name, field.key.name) in _DISPUTED) is disputed:
             message = f"`{field.key.name}` has no effect {_place(site)}"
             yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
 

@@ -810,3 +810,10 @@ def test_WF712_the_fix_asks_for_the_work_below_the_verdict() -> None:
     assert mended is not None
     asked = "Repeat the work of `write` below your verdict, word for word. Answer PASS or FAIL: {{write}}"
     assert mended.block.text("run") == asked
+
+
+def test_WF119_documents_disagree_whether_a_step_has_logging() -> None:
+    source = "steps:\n  - {name: a, logging: debug, no_color: true, run: '{{input}}'}\n"
+    assert messages(source, "WF119") == ["`no_color` has no effect on a step"]
+    told = messages(source, "WF119", enable=("pedantic",))
+    assert told == ["`logging` has no effect on a step", "`no_color` has no effect on a step"]
