@@ -12,7 +12,7 @@ from loop_ls.engine.enhance.report.ledger import Ledger, dollars
 from loop_ls.engine.enhance.rounds import BudgetedModels, RoundBudget
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
-from tests.engine.enhance.loops import THREE, Loop, failing, instructions, plan_of, priced
+from tests.engine.enhance.loops import HEAD, THREE, Loop, failing, instructions, plan_of, priced
 from tests.engine.stopping import ends_stopped
 
 BAD = failing("bad_answer", "no JSON")
@@ -314,6 +314,24 @@ async def test_EB_081_the_last_success_is_kept() -> None:
     assert outcome.because is not None
     assert "round 2" in outcome.because
     assert "`last`" in outcome.because
+
+
+LOOPS_ALONE = HEAD + "".join(
+    f"{key}: {name}, workflow: shorten, with: {{draft: '{{{{input}}}}'}}, max_iterations: 1, until: It is {until}}}\n"
+    for key, name, until in (("loops:\n  - {name", "aside", "done"), ("  - {name", "last", "short"))
+)
+
+
+async def test_EB_081_a_workflow_of_loops_alone_succeeds_by_its_last_loop() -> None:
+    loop = Loop(
+        text=LOOPS_ALONE,
+        more={"shorten.yaml": HEAD.replace("report", "shorten") + "steps: [{name: go, run: 'Shorten {{draft}}'}]\n"},
+        script={"judge": lambda request: "YES" if "It is short" in request.prompt else "NO"},
+        knobs={"maxRounds": 1},
+    )
+    outcome = await loop.run()
+    assert [one["step"] for one in loop.reports[0]["failures"]] == ["aside"]
+    assert outcome.details["last_successful_round"] == 1
 
 
 async def test_EB_082_without_a_success_nothing_is_called_one() -> None:
