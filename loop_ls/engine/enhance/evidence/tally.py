@@ -81,7 +81,7 @@ def in_order(cases: Sequence[str], best: Tally | None) -> tuple[str, ...]:
 def progress(tally: Tally, cases: int, knobs: Knobs) -> Progress:
     """What the trials of a text over so many cases come to."""
     trials, wanted = tally.trials, wanted_e(knobs)
-    rotation_ended = trials > 0 and trials % cases == 0
+    rotation_ended = trials % cases == 0
     if rotation_ended and trials >= cases * knobs.confirm_runs:
         e = tally.e(knobs)
         if e >= wanted - 1e-9:
