@@ -43,6 +43,7 @@ from loop_ls.contract.answers import (
 )
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.run_view.fold import RunView
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Enhanced = Acknowledged | Chosen | Done | EnhanceStatus | EnhanceTimeline
-Keeper = Callable[[str, str | None], Awaitable[JsonObject]]
+Keeper = Callable[[str | None, Sequence[str]], Awaitable[JsonObject]]
 #: Formats whose runs spend nothing after a restart until a person says so.
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
@@ -345,7 +346,11 @@ class Engine:
             found = await self._runs.find(run_id)
             if found in self._runs.live and iteration is None:
                 raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
-            cut = None if iteration is None else await cut_of(self.journal, found, iteration, given.get("loop"))
+            cut = (
+                None
+                if iteration is None
+                else cut_of(await self._whole_view(found), found, iteration, given.get("loop"))
+            )
             body = await self._first_fact(found)
             named = {name: body.get(name) for name in ("root", "path", "target")}
             require_own_root(str(body.get("root", "")), user, self.home)
@@ -360,6 +365,12 @@ class Engine:
             return {"ok": True, "runId": await self._admit(started, texts)}
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, {**named, **given}).answer()
+
+    async def _whole_view(self, run_id: str) -> RunView:
+        """Raises `JournalRefused` where a part of the record is damaged, which a view leaves out."""
+        view = await self.views.of(run_id)
+        await self.journal.facts(run_id, view.seq, 1)
+        return view
 
     async def replay(
         self, run_id: str, argument: JsonObject | None = None, user: str | None = None
@@ -547,11 +558,11 @@ class Engine:
             return refused.answer()
         return {"ok": True, "runId": found}
 
-    async def beside(self, run_id: str, project: str | None = None) -> JsonObject:
-        """What is kept of a run beside its journal (the project and sprints of a role loop)."""
+    async def beside(self, project: str | None = None, sprints: Sequence[str] = ()) -> JsonObject:
+        """What is kept of a run beside its journal (the project of a role loop, and these sprints of it)."""
         found: JsonObject = {}
         for keeper in self.keepers:
-            found |= await keeper(run_id, project)
+            found |= await keeper(project, sprints)
         return found
 
     async def note(self, run_id: str, text: Json) -> Noted | Refusal:
@@ -582,7 +593,8 @@ class Engine:
         try:
             whole = await self._runs.find(run_id)
             with readable_record():
-                found = await prompts(self.journal, self._programs, whole, self._mask_of, place)
+                changed = bool((await self._runs.state(whole)).changed)
+                found = await prompts(self.journal, self._programs, whole, self._mask_of, place, changed)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "prompts": found, "count": len(found)}
@@ -632,7 +644,7 @@ class Engine:
         """The facts of the latest iteration, or of the last one that `wanted` names by its place or number, led by
         the first fact of the run -> `{ok, events}`; all of a run that has no iteration, none where `wanted` is none."""
         try:
-            found = await facts_of_iteration(self.journal, await self._runs.find(run_id), wanted)
+            found = await facts_of_iteration(self.journal, await self._runs.find(run_id), wanted, self.views.of)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "events": [event.wire() for event in found]}

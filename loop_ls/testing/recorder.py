@@ -27,6 +27,7 @@ from loop_ls.engine.core.ports import (
     ModelFailure,
     Recordable,
     Recorded,
+    Skipped,
     Stopped,
     read_notes,
 )
@@ -166,6 +167,9 @@ class MemoryRecorder:
 
     def undivided(self) -> AbstractContextManager[None]:
         return self.control.undivided()
+
+    def skipped(self, loop: str, place: Place) -> Skipped:
+        return Skipped()
 
     async def gate(self) -> None:
         await self.control.gate()

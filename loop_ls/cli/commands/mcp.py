@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RunList,
     )
     from loop_ls.engine.api.mcp.agent_tools import ToolHistory
+    from loop_ls.engine.projections.history import Row
     from loop_ls.text.json_value import JsonObject
 
 HELP = "serve loops, or a read-only shell, to agents (MCP, standard input and output)"
@@ -103,7 +104,11 @@ class ByClient:
         return await self._client.runs(limit=1000)
 
     async def history(self, run_id: str) -> ToolHistory | Refusal:
-        return cast("ToolHistory | Refusal", await self._client.history(run_id))
+        shown = await self._client.show(run_id)
+        if not shown["ok"]:
+            return shown
+        latest = shown["iteration"]
+        return {"ok": True, "state": shown["state"], "history": [] if latest is None else [cast("Row", latest)]}
 
     async def definitions(self) -> DefinitionList | Refusal:
         return await self._client.definitions()

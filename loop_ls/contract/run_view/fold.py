@@ -50,6 +50,10 @@ class RunView:
     def iterations(self) -> list[Row]:
         return [row for row in self.rows.values() if row.kind == "iteration"]
 
+    def stage(self, place: str) -> Stage | None:
+        """The step or stage that lies exactly there."""
+        return self._stages.get(place)
+
     def changed_after(self, seq: int, most: int | None = None) -> list[Row]:
         """Rows with a fact above `seq`, in the order of their last change; of more than `most` the first ones, and
         those that the same fact changed."""
@@ -245,7 +249,7 @@ class RunView:
         self._loop_ends(event, place, failed)
         stage = self._stages.get(place) or self._stage_begins(kind, event, place)
         error, at = event.get("error"), moment(event)
-        stage.status, stage.ended_at, stage.retry = status, at, None
+        stage.status, stage.ended_at, stage.ended_seq, stage.retry = status, at, self.seq, None
         stage.error = error if isinstance(error, dict) else None
         stage.reason, stage.artifact = text_field(event, "reason") or None, text_field(event, "artifact") or None
         stage.total_iterations, stage.length = int_field(event, "totalIterations"), _length(event)

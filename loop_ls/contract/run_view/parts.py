@@ -49,6 +49,7 @@ class Stage:
     status: Status
     started_at: str | None
     ended_at: str | None = None
+    ended_seq: int | None = None  # the fact that has all of its output
     output: str | None = None
     length: int = 0
     error: Event | None = None

@@ -21,8 +21,8 @@ from loop_ls.engine.context.loop_variables import AfterIterate, DuringItem, join
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workspace_files import FILE
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Limits, TryResult, error_of, tried
-from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.loop_driver import Limits, Outputs, TryResult, error_of, tried
+from loop_ls.engine.core.ports import Earlier, Failure, Skipped
 from loop_ls.engine.core.task_group import pooled
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.workflow.loop_keys import LOOP
@@ -43,7 +43,13 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
             f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} {_are(left)} left out"
         )
         await frame.recorder.record(place.part("cut"), [Warned(code="items_left_out", message=message).fact(place)])
-    run = _Run(frame, loop, scope, place, limits, kept, only=_only(frame, loop, len(kept)))
+    only = _only(frame, loop, len(kept))
+    skipped = frame.recorder.skipped(loop.name, place) if only is None else Skipped()
+    if skipped.over and skipped.through is not None:
+        return _left(loop, skipped.through, len(kept))
+    if skipped.last is not None and skipped.last <= len(kept):
+        only = skipped.last - 1
+    run = _Run(frame, loop, scope, place, limits, kept, skipped, only=only)
     if limits.total is None:
         await run.all()
     else:
@@ -60,6 +66,13 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
             place.part("failed_items"), [Warned(code="items_failed", message=message).fact(place)]
         )
     return finished
+
+
+def _left(loop: Loop, outputs: Earlier, total: int) -> Finished:
+    """What a loop that has ended well left behind."""
+    left = AfterIterate(Outputs(earlier=outputs), total)
+    accumulated = {loop.accumulate: joined(tuple(outputs))} if loop.accumulate else {}
+    return Finished(loop.name, outputs.last(1), accumulated=accumulated, loop=left, iterations=total)
 
 
 def _are(number: int) -> str:
@@ -120,6 +133,7 @@ class _Run:
     place: Place
     limits: Limits
     items: list[Argument]
+    skipped: Skipped
     outputs: dict[int, str] = field(default_factory=dict)
     failures: dict[int, Failure] = field(default_factory=dict)
     only: int | None = None
@@ -150,8 +164,17 @@ class _Run:
 
     def values(self, index: int) -> DuringItem:
         """`loop.*` for an item; with several at a time the numbers of successes are those of the start."""
-        succeeded, failed = (0, 0) if self.loop.parallel else (len(self.outputs), len(self.failures))
-        return DuringItem(index, len(self.items), self.items[index], succeeded, failed)
+        if self.loop.parallel:
+            return DuringItem(index, len(self.items), self.items[index])
+        succeeded, failed = len(self.outputs), len(self.failures)
+
+        def so_far() -> tuple[int, int]:
+            if self.skipped.through is None:
+                return succeeded, failed
+            skipped = len(tuple(self.skipped.through))
+            return skipped, index - skipped
+
+        return DuringItem(index, len(self.items), self.items[index], so_far)
 
     async def one_try(self, index: int, turn: Place, attempt: int, values: DuringItem) -> str | Failure:
         recorder, key, shown = self.frame.recorder, turn.part("result"), {"item": label(self.items[index], index)}
@@ -209,7 +232,7 @@ class _Run:
             self.loop.name,
             output,
             accumulated={self.loop.accumulate: joined(outputs)} if self.loop.accumulate else {},
-            loop=AfterIterate(output, len(outputs), failed),
+            loop=AfterIterate(Outputs(tuple(outputs)), len(outputs) + failed),
             reason="completed" if total else "no_items",
             iterations=len(outputs) + failed,
             because=self.told(),

@@ -36,7 +36,7 @@ class CalledIteration:
     failed: FailedChecks
 
     async def run(self, turn: Turn) -> str:
-        values = BeforeIteration(turn.number, tuple(self.history.outputs))
+        values = BeforeIteration(turn.number, self.history.so_far())
         arguments = arguments_of(self.loop.arguments, self.scope.with_loop(values), without=values.get("output") or "")
         check_known(
             LOOP.keys["with"],
@@ -54,8 +54,11 @@ class CalledIteration:
 
 async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Finished:
     """Drive the loop to its end. Raises `Failure` where the loop fails the workflow."""
-    history, failed_checks = History(), FailedChecks()
-    context = frame.context
+    context, limits, failed_checks = frame.context, limits_of(frame, loop), FailedChecks()
+    skipped = frame.recorder.skipped(loop.name, place)
+    if skipped.last is not None:
+        limits = replace(limits, max_iterations=skipped.last)
+    history = History(skipped.earlier)
     judge: Judge = UntilJudge(loop.until or "", judge_of(frame, loop), scope, history, context.models, context.recorder)
     if frame.checks is not None:
         judge = ChecksThenJudge(loop.name, frame.checks, judge, failed_checks)
@@ -64,8 +67,9 @@ async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fi
         place=place,
         body=CalledIteration(frame, loop, scope, history, failed_checks),
         memory=history,
-        limits=limits_of(frame, loop),
+        limits=limits,
         judge=judge,
+        before=skipped.before,
     )
     outcome = await drive(parts, frame.recorder)
     if outcome.reason in FAILINGS:
@@ -77,7 +81,7 @@ async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fi
     return Finished(
         loop.name,
         outcome.output,
-        accumulated={loop.accumulate: joined(history.outputs)} if loop.accumulate else {},
+        accumulated={loop.accumulate: joined(history.so_far().all())} if loop.accumulate else {},
         loop=AfterRefine(outcome.iterations, outcome.output),
         reason=outcome.reason,
         iterations=outcome.iterations,

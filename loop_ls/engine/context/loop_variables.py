@@ -7,9 +7,10 @@ Long histories are joined only when somebody reads them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from loop_ls.engine.core.loop_driver import Outputs
 from loop_ls.formats.workflow.model import Argument
 
 #: What stands between outputs in `loop.history` and in an `accumulate` variable (D01).
@@ -26,16 +27,16 @@ class BeforeIteration:
     """What `with` of iteration `number` sees, and the callee with it: no current output exists yet."""
 
     number: int
-    outputs: tuple[str, ...]
+    outputs: Outputs
 
     def get(self, name: str) -> str | None:
         match name:
             case "iteration":
                 return str(self.number)
             case "last.output" | "output":
-                return self.outputs[-1] if self.outputs else ""
+                return self.outputs.last()
             case "history":
-                return joined(self.outputs)
+                return joined(self.outputs.all())
             case _:
                 return None
 
@@ -45,18 +46,18 @@ class AfterIteration:
     """What `until` sees after iteration `number`, whose output stands last in `outputs`."""
 
     number: int
-    outputs: tuple[str, ...]
+    outputs: Outputs
 
     def get(self, name: str) -> str | None:
         match name:
             case "iteration":
                 return str(self.number)
             case "output":
-                return self.outputs[-1]
+                return self.outputs.last()
             case "last.output":
-                return self.outputs[-2] if len(self.outputs) > 1 else ""
+                return self.outputs.last(2)
             case "history":
-                return joined(self.outputs)
+                return joined(self.outputs.all())
             case _:
                 return None
 
@@ -80,13 +81,13 @@ class AfterRefine:
 
 @dataclass(frozen=True, slots=True)
 class DuringItem:
-    """What `with` and the callee of an iterate loop see for one item; `succeeded` and `failed` so far."""
+    """What `with` and the callee of an iterate loop see for one item; `so_far` tells how many before it have
+    succeeded and failed."""
 
     index: int
     count: int
     item: Argument
-    succeeded: int = 0
-    failed: int = 0
+    so_far: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
     def get(self, name: str) -> str | None:
         match name:
@@ -97,9 +98,9 @@ class DuringItem:
             case "current" | "item":
                 return item_text(self.item)
             case "stats.succeeded" | "succeeded":
-                return str(self.succeeded)
+                return str(self.so_far()[0])
             case "stats.failed" | "failed":
-                return str(self.failed)
+                return str(self.so_far()[1])
             case _:
                 return None
 
@@ -108,20 +109,19 @@ class DuringItem:
 class AfterIterate:
     """What later steps see of a finished iterate loop."""
 
-    output: str
-    succeeded: int
-    failed: int
+    outputs: Outputs
+    total: int
 
     def get(self, name: str) -> str | None:
         match name:
             case "output":
-                return self.output
+                return self.outputs.last()
             case "iterations":
-                return str(self.succeeded + self.failed)
+                return str(self.total)
             case "succeeded":
-                return str(self.succeeded)
+                return str(len(self.outputs.all()))
             case "failed":
-                return str(self.failed)
+                return str(self.total - len(self.outputs.all()))
             case _:
                 return None
 

@@ -6,7 +6,7 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypedDict, cast
 
@@ -16,7 +16,7 @@ from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationSt
 from loop_ls.contract.facts.payload import Error, Fact
 from loop_ls.engine.core.fixation import FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Failure, FailureFields, ModelFailure, Recorder
+from loop_ls.engine.core.ports import Earlier, Failure, FailureFields, ModelFailure, NoOutputs, Recorder
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 
 OnFailure = Literal["halt", "continue", "retry"]
@@ -60,11 +60,32 @@ class Memory(Protocol):
     def remember(self, turn: Turn, output: str) -> None: ...
 
 
-class History:
-    """The memory of workflow loops: all outputs so far, in order."""
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What came out of the iterations of a loop so far, in order."""
 
-    def __init__(self) -> None:
+    known: tuple[str, ...] = ()
+    earlier: Earlier = NoOutputs()  # noqa: RUF009 - it has no state
+
+    def last(self, back: int = 1) -> str:
+        """The last but `back - 1`; empty where there are not so many."""
+        here = len(self.known)
+        return self.known[-back] if back <= here else self.earlier.last(back - here)
+
+    def all(self) -> Sequence[str]:
+        return (*self.earlier, *self.known)
+
+
+class History:
+    """The memory of workflow loops: all outputs so far, in order. `earlier` are those before the first iteration
+    that is gone through."""
+
+    def __init__(self, earlier: Earlier = NoOutputs()) -> None:  # noqa: B008 - it has no state
         self.outputs: list[str] = []
+        self._earlier = earlier
+
+    def so_far(self) -> Outputs:
+        return Outputs(tuple(self.outputs), self._earlier)
 
     def remember(self, turn: Turn, output: str) -> None:
         self.outputs.append(output)
@@ -95,6 +116,7 @@ class LoopParts:
     limits: Limits
     judge: Judge | None = None
     limit: Callable[[], int | None] | None = None  # the number of iterations where people may change it
+    before: int = 0  # so many iterations are passed over
 
 
 class OutcomeDetails(TypedDict, total=False):
@@ -164,7 +186,7 @@ class _Driver:
 
     def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
         self.loop, self.limits, self.recorder = loop, loop.limits, recorder
-        self.number, self.output = 0, ""
+        self.number, self.output = loop.before, ""
         self.sameness = FixationCounter()
 
     async def rounds(self) -> Outcome:

@@ -11,7 +11,7 @@ from typing import Literal
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.ports import Allowance, Approval, Bill, Recordable, Stopped
+from loop_ls.engine.core.ports import Allowance, Approval, Bill, Recordable, Skipped, Stopped
 from loop_ls.text.json_value import Json
 
 
@@ -21,6 +21,9 @@ class NullRecorder:
 
     async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         raise Stopped
+
+    def skipped(self, loop: str, place: Place) -> Skipped:
+        return Skipped()
 
     async def gate(self) -> None:
         return

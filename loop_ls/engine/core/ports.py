@@ -121,6 +121,39 @@ def read_notes(recorded: object) -> tuple[str, ...]:
     return tuple(map(str, recorded)) if isinstance(recorded, list | tuple) else ()
 
 
+class Earlier(Protocol):
+    """Outputs of iterations that are passed over, in order: read when somebody asks for them."""
+
+    def last(self, back: int) -> str:
+        """The last but `back - 1`; empty where there are not so many."""
+        ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+
+class NoOutputs:
+    """Nothing was passed over."""
+
+    def last(self, back: int) -> str:
+        return ""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """What of a loop is passed over on a way that was gone before: the iterations up to `before`, which left
+    `earlier`, and those after `last`. `through`: all outputs before `last`; where it is `over`, all outputs of the loop,
+    which has ended."""
+
+    before: int = 0
+    last: int | None = None
+    earlier: Earlier = NoOutputs()  # noqa: RUF009 - it has no state
+    through: Earlier | None = None
+    over: bool = False
+
+
 class Recorder(Protocol):
     """What a loop sees of its run: recorded calls, pause and stop, recorded time.
 
@@ -163,6 +196,10 @@ class Recorder(Protocol):
         """Ask somebody outside of the engine (an editor, a person) by facts, once per key, and wait for the
         answer: the first one that the journal takes. `late` is the answer when `seconds` have passed; with
         None it is waited for however long it takes. Raises `Stopped`."""
+        ...
+
+    def skipped(self, loop: str, place: Place) -> Skipped:
+        """What of this loop nobody has to go through: nothing in a run."""
         ...
 
     async def gate(self) -> None:

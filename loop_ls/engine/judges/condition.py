@@ -43,7 +43,7 @@ class UntilJudge:
         return replace(verdict, exit="impossible", because=verdict.answer) if twice else verdict
 
     async def _judge(self, turn: Turn, output: str) -> Verdict:
-        scope = self.scope.with_loop(AfterIteration(turn.number, tuple(self.history.outputs)))
+        scope = self.scope.with_loop(AfterIteration(turn.number, self.history.so_far()))
         rendered = interpolate(self.condition, scope)
         if rendered.unknown:
             return await self._not_met(turn, rendered, "unknown_variable", undefined("`until`", rendered.unknown))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from loop_ls.contract.answers import Prompt
+from loop_ls.engine.checks.declared import declared_checks
 from loop_ls.engine.core.plan import Plan, Program, read_plan
 from loop_ls.engine.core.ports import (
     EmbedReply,
@@ -25,11 +26,11 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.model_calls.ask import request_of
-from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Work
+from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Way, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
 from loop_ls.engine.runs.secret_mask import SecretMask
-from loop_ls.formats.registry import ROLE_LOOP
+from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW
 
 #: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
 MOST, CHARACTERS = 200, 8_000_000
@@ -54,21 +55,30 @@ async def prompts(
     run_id: str,
     mask_of: Callable[[Plan], SecretMask],
     place: str = "",
+    changed: bool = True,
 ) -> list[Prompt]:
     """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
-    order in which they were made. Raises `Refused`."""
+    order in which they were made; `changed`: people may have changed something of the run. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
     plan = await journal.read(read_plan, run_id, started.body, journal.text)
     program = programs[plan.format]
     if isinstance(program, Replayable):
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
     found = Found(place, await journal.read(mask_of, plan))
-    reader = ReplayRecorder(
-        run_id, journal, found.hear, await _changed(journal, run_id) if plan.format == ROLE_LOOP else ()
-    )
+    changes = await _changed(journal, run_id) if changed and plan.format == ROLE_LOOP else ()
+    reader = ReplayRecorder(run_id, journal, found.hear, changes, place, _way(plan))
     with suppress(Stopped, Failure, ModelFailure):
         await program.run(plan, reader, NoModels())
     return found.rows
+
+
+def _way(plan: Plan) -> Way:
+    """What is gone through for one place. Checks look at more than that: they are asked at the end of a run, too."""
+    if plan.format != WORKFLOW:
+        return Way.IN_TURN
+    with suppress(Failure):
+        return Way.WHOLE if declared_checks(plan) else Way.OUTPUTS
+    return Way.WHOLE
 
 
 class Found:
@@ -92,14 +102,14 @@ class Found:
 
 
 async def _changed(journal: Journal, run_id: str) -> list[Event]:
-    """All facts of a run that somebody has changed; empty for others."""
+    """All facts of a run that somebody has changed."""
     found: list[Event] = []
     more = True
     while more:
         page = await journal.facts(run_id, found[-1].seq if found else 0, PAGE)
         found += page.events
         more = page.more and bool(page.events)
-    return found if any(one.kind == "loop_updated" for one in found) else []
+    return found
 
 
 class NoModels:

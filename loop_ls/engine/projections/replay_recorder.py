@@ -7,34 +7,55 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import cast
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.null_recorder import NullRecorder
-from loop_ls.engine.core.ports import NOTES, Approval, Recordable, Recorded, Stopped, read_notes
+from loop_ls.engine.core.ports import NOTES, Approval, Recordable, Recorded, Skipped, Stopped, read_notes
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
+from loop_ls.engine.projections.recorded_outputs import Recordings, number_in, whole_number
 from loop_ls.engine.runs.journal_recorder import replayed
 from loop_ls.text.json_value import Json
 
 #: After so many calls others get their turn.
 BREATH = 20
+#: The last thing that is recorded of a loop.
+ENDS = frozenset({"completed", "failed"})
+#: The fact that follows from the last call of a step.
+DONE = "step_completed"
 #: What people and the engine do between two steps of a program.
 _BETWEEN = frozenset({"loop_updated", "paused", "resumed", "recovered", "interrupted", "stopping", "note_added"})
 
 Work = Callable[[], Awaitable[object]]
 
 
+class Way(Enum):
+    """What is gone through to come to the calls at one place."""
+
+    WHOLE = "whole"  # all of the run
+    IN_TURN = "in turn"  # one iteration of the loop of the run after the other, up to that place
+    OUTPUTS = "outputs"  # of other iterations only what they leave, when somebody asks for it
+
+
 class ReplayRecorder(NullRecorder):
     """`hear` gets the work of each call in its order and says whether it wants more. `facts` are those of the
-    run, where people have changed something meanwhile."""
+    run, where people have changed something meanwhile. `wanted` is the place where they matter, all of the run where
+    it is empty; `way` says what of the rest is gone through."""
 
     def __init__(
-        self, run_id: str, journal: Journal, hear: Callable[[Work], bool], facts: Sequence[Event] = ()
+        self,
+        run_id: str,
+        journal: Journal,
+        hear: Callable[[Work], bool],
+        facts: Sequence[Event] = (),
+        wanted: str = "",
+        way: Way = Way.WHOLE,
     ) -> None:
-        self.run_id = run_id
+        self.run_id, self.wanted, self._way = run_id, wanted, way if wanted else Way.WHOLE
         self._journal, self._hear, self._calls = journal, hear, 0
         self._noted: dict[str, Json] = {}
         self._changes = Changes(facts)
@@ -51,7 +72,10 @@ class ReplayRecorder(NullRecorder):
         if self._calls % BREATH == 0:
             await asyncio.sleep(0)
         more = self._hear(work)
-        return cast("Recordable", replayed(self._answer(key, more)))
+        answer = cast("Recordable", replayed(self._answer(key, more)))
+        if self._way is Way.OUTPUTS and _home(key) == self.wanted and any(kind == DONE for kind, _ in facts(answer)):
+            raise Stopped
+        return answer
 
     async def outside(self, key: str, asked: Sequence[Fact], seconds: float | None, late: Recordable) -> Recordable:
         return cast("Recordable", self._answer(key).get("value"))
@@ -76,6 +100,29 @@ class ReplayRecorder(NullRecorder):
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self._noted.setdefault(key, cast("Json", answer))
         self._changes.hear(facts)
+        if self._is_past(key):
+            raise Stopped
+
+    def _is_past(self, key: str) -> bool:
+        """Whether the loop around what is wanted has ended, or goes on with a later iteration."""
+        home, _, part = key.partition(":")
+        if self._way is Way.OUTPUTS:
+            return part in ENDS and f"{self.wanted}/".startswith(f"{home}/")
+        loop, _, number = home.rpartition("/")
+        if self._way is Way.WHOLE or part != "started" or "/" in loop:
+            return False
+        wanted = number_in(self.wanted, loop)
+        return wanted is not None and wanted < (whole_number(number) or 0)
+
+    def skipped(self, loop: str, place: Place) -> Skipped:
+        if self._way is not Way.OUTPUTS or f"{place.key}/".startswith(f"{_home(self.wanted)}/"):
+            return Skipped()
+        recorded = Recordings(loop, place, lambda key: self._journal.recall(self.run_id, key))
+        wanted = number_in(self.wanted, place.key)
+        if wanted is not None:
+            return recorded.before(wanted)
+        over = self._journal.recall(self.run_id, place.part("completed")) is not None
+        return recorded.over() if over else Skipped()
 
     async def now(self, key: str) -> float:
         known = self._journal.recall(self.run_id, key)
@@ -86,6 +133,10 @@ class ReplayRecorder(NullRecorder):
 
     def changed(self) -> Mapping[str, Json]:
         return self._changes.now()
+
+
+def _home(key: str) -> str:
+    return key.partition(":")[0]
 
 
 class Changes:

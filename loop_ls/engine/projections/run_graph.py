@@ -6,11 +6,9 @@ its files. A round of an enhance loop has a text of its own. Nothing here says h
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count, takewhile
 
 from loop_ls.contract.answers import Node
 from loop_ls.contract.run_view.rounds import listed
@@ -19,6 +17,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.journal import Journal
+from loop_ls.engine.projections.recorded_outputs import last_of
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Loop, Rag, Template
 from loop_ls.index.graph.graph import waits
@@ -51,8 +50,7 @@ def _of_round(journal: Journal, plan: Plan, place: str) -> str | None:
 
     if wanted.isascii() and wanted.isdigit():
         return text_of(int(wanted))
-    texts = takewhile(lambda text: text is not None, map(text_of, count(1)))
-    return next(iter(deque(texts, maxlen=1)), None)
+    return text_of(last_of(lambda number: text_of(number) is not None))
 
 
 def graph_of(plan: Plan) -> list[Node]:

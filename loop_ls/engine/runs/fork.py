@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loop_ls.contract.facts.kinds import RunStarted
+from loop_ls.contract.run_view.fold import RunView
+from loop_ls.contract.run_view.parts import Row
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.journal import Journal
-from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
-
-PAGE = 1000
+from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,46 +23,33 @@ class Cut:
     number: int
 
 
-async def cut_of(journal: Journal, run_id: str, number: object, loop: object = None) -> Cut:
+def cut_of(view: RunView, run_id: str, number: object, loop: object = None) -> Cut:
     """Raises `Refused` where the run has no such iteration, or not all before it are finished."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise Refused("bad_argument", "`iteration` is a whole number from 1.")
-    begun, finished, depths = await _iterations(journal, run_id, loop)
-    if not begun:
+    rows = [row for row in view.iterations if loop is None or row.name == loop]
+    if not rows:
         told = f"Run {run_id} has no loop `{loop}`." if loop else f"Run {run_id} has no iterations to fork from."
         raise Refused("not_found", told, "Without `iteration` a fork goes on from all that was finished.")
-    place = min(begun, key=lambda each: depths[each])  # the loop that is shown: the outermost, then the first
-    have = finished.get(place, 0)
+    place = _loop_of(min(rows, key=_depth))  # the loop that is shown: the outermost, then the first
+    have = max((row.number for row in rows if _loop_of(row) == place and _has_ended(row)), default=0)
     if number > have + 1:
         told = f"Run {run_id} has finished {have} iterations of `{place}`: it can be forked from 1 to {have + 1}."
         raise Refused("bad_argument", told)
     return Cut(place, number)
 
 
-async def _iterations(
-    journal: Journal, run_id: str, loop: object
-) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """By the place of each loop: the last iteration that began, the last that finished, how deep it is."""
-    begun: dict[str, int] = {}
-    finished: dict[str, int] = {}
-    depths: dict[str, int] = {}
-    after = 0
-    while True:
-        page = await journal.facts(run_id, after, PAGE)
-        for event in page.events:
-            after = event.seq
-            number, key = int_field(event.body, "iteration"), str(event.body.get("place", ""))
-            if event.kind not in ("iteration_started", "iteration", "iteration_failed") or not number:
-                continue
-            place = key.rpartition("/")[0]
-            if loop is not None and event.body.get("loop") != loop:
-                continue
-            depths[place] = (int_field(event.body, "depth") or 0) * 100 + place.count("/")
-            begun[place] = max(begun.get(place, 0), number)
-            if event.kind != "iteration_started":
-                finished[place] = max(finished.get(place, 0), number)
-        if not page.more:
-            return begun, finished, depths
+def _loop_of(row: Row) -> str:
+    return row.id.rpartition("/")[0]
+
+
+def _depth(row: Row) -> int:
+    return row.depth * 100 + _loop_of(row).count("/")
+
+
+def _has_ended(row: Row) -> bool:
+    """By itself: what still ran at the end of its run has not."""
+    return row.output is not None or row.error is not None
 
 
 def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mapping[str, Json]) -> RunStarted:

@@ -29,6 +29,7 @@ from loop_ls.engine.core.ports import (
     Recordable,
     Recorded,
     RecordedFailure,
+    Skipped,
     Stopped,
     read_notes,
 )
@@ -220,6 +221,9 @@ class JournalRecorder:
         return found
 
     # -- control and the rest ----------------------------------------------------------------------
+
+    def skipped(self, loop: str, place: Place) -> Skipped:
+        return Skipped()
 
     async def gate(self) -> None:
         self._unbroken()

@@ -15,6 +15,7 @@ from loop_ls.client.consent import agreed
 from loop_ls.engine.durable.workers import PostgresWorkers
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.roles.program import RoleLoopProgram
+from loop_ls.engine.roles.records.ids import sprint_id
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import project_of
 from loop_ls.engine.roles.records.stores import Unavailable
@@ -65,7 +66,7 @@ async def test_a_database_that_is_away_is_said_as_what_it_is(tmp_path: Path) -> 
     with pytest.raises(Unavailable, match=r"database at 127\.0\.0\.1:1/postgres cannot be reached"):
         await asyncio.to_thread(records.do_now, lambda table: table.find("projects"))
     records.close()
-    assert await records.beside("run", None) == {}
+    assert await records.beside(None, []) == {}
 
 
 async def engine(
@@ -108,11 +109,11 @@ async def test_what_a_worker_writes_of_a_loop_is_shown_where_it_was_started(
                     break
         state = (await first.state(run_id))["state"]
         assert (state["status"], state["reason"], state["iteration"]) == ("completed", "approved", 2)
-        shown = await first.beside(run_id, state["projectId"])
+        shown = await first.beside(state["projectId"], [sprint_id(run_id, 1), sprint_id(run_id, 2)])
         assert shown["project"]["title"] == "Loop: pair"
         async with asyncio.timeout(60):  # the last sprint is moved when the verdict is out already
             while sorted(one["status"] for one in shown["sprints"].values()) != ["complete", "rejected"]:
-                shown = await first.beside(run_id, state["projectId"])
+                shown = await first.beside(state["projectId"], [sprint_id(run_id, 1), sprint_id(run_id, 2)])
         kept = await two[0].do(lambda table: table.find("artifacts", loop_id=run_id))
         assert [one["content"] for one in kept] == ["text", "NEEDS CHANGES: more", "text", "APPROVED"]
         assert {one["session_id"] for one in kept} == {state["sessionId"]}

@@ -16,12 +16,11 @@ from loop_ls.contract.answers import Refusal, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import refusal, refused
 from loop_ls.engine.api.route import Handler, person_of, read_body
-from loop_ls.engine.api.routes.loops import all_events, engine_of, shown
+from loop_ls.engine.api.routes.loops import engine_of, first_iteration, shown
 from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.core.idempotency import KEY, REQUEST, digest_of
 from loop_ls.engine.core.users import OWNER
-from loop_ls.engine.projections.history import iterations
 from loop_ls.text.json_value import JsonObject
 
 CONTROL: tuple[Verb, ...] = get_args(Verb)
@@ -53,8 +52,7 @@ async def _begun(request: Request, run_id: str) -> dict[str, object]:
     state = await engine_of(request).state(run_id)
     if not state["ok"]:
         return {}
-    rows = iterations(run_id, await all_events(request, run_id))
-    first = rows[0] if rows else None
+    first = await first_iteration(request, run_id)
     return {"loop": loop_row(state["state"]), "iteration": first, "stages": first["stages"] if first else []}
 
 

@@ -25,7 +25,7 @@ from loop_ls.engine.projections.history import Row, iterations, rows_of, stages_
 from loop_ls.engine.projections.run_metrics import lasted, measured
 from loop_ls.engine.projections.truncation import cut, limited
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject, int_field
+from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.engine.service import Engine
@@ -81,7 +81,8 @@ async def with_records(request: Request, state: RunStateView, rows: list[JsonObj
     """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
     loop = loop_row(state)
     if state["format"] == ROLE_LOOP:
-        found = await engine_of(request).beside(state["runId"], state.get("projectId"))
+        names = [text_field(row, "sprint_id") for row in rows]
+        found = await engine_of(request).beside(state.get("projectId"), [name for name in names if name])
         loop["project"] = found.get("project")
         sprints = found.get("sprints")
         if isinstance(sprints, Mapping):
@@ -97,22 +98,19 @@ async def state(request: Request) -> Response:
 
 
 async def history(request: Request) -> Response:
-    """All of it, or what lies at `place`; of a part of the facts, where the reader knows that it is enough."""
+    """In pages, or what lies at `place`; of a part of the facts, where the reader knows that it is enough."""
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
     run_id = answer["state"]["runId"]
     after, until = whole_number(request, "after", 0) or 0, whole_number(request, "until")
     place, further = request.query_params.get("place"), None
-    if place or until is not None:
-        events = await all_events(request, run_id, after, until)
-    else:
-        events, further = await _iteration_page(request, run_id, after)
-    view = folded(events, keep=None)
-    rows, stages = rows_of(run_id, view), stages_of(view.outside)
     if place:
-        rows = [row for row in rows if row["id"] == place]
-        stages = [stage for stage in stages if stage["place"] == place]
+        rows, stages = await _at_place(request, run_id, place, after, until)
+    else:
+        events, further = await _iteration_page(request, run_id, after, until)
+        view = folded(events, keep=None)
+        rows, stages = rows_of(run_id, view), stages_of(view.outside)
     found = {
         "ok": True,
         "loop": await with_records(request, answer["state"], rows),
@@ -123,6 +121,35 @@ async def history(request: Request) -> Response:
         "next": further,
     }
     return JSONResponse(cut(found, whole_number(request, "cut")))
+
+
+async def _at_place(
+    request: Request, run_id: str, place: str, after: int, until: int | None
+) -> tuple[list[Row], list[Row]]:
+    """The iteration at a place, of the facts in these bounds, or the step."""
+    facts = await engine_of(request).iteration_events(run_id, place)
+    events = [one for one in (facts["events"] if facts["ok"] else ()) if _between(one, after, until)]
+    rows = [row for row in iterations(run_id, events) if row["id"] == place] if events else []
+    return rows, [] if rows else await _stage_at(request, run_id, place, after)
+
+
+def _between(event: JsonObject, after: int, until: int | None) -> bool:
+    seq = int_field(event, "seq") or 0
+    return event["kind"] == "run_started" or (after < seq and (until is None or seq <= until))
+
+
+async def _stage_at(request: Request, run_id: str, place: str, after: int) -> list[Row]:
+    """A step, as the kept view has it, with all of its output."""
+    engine = engine_of(request)
+    stage = (await engine.views.of(run_id)).stage(place)
+    if stage is None or (stage.ended_seq is not None and stage.ended_seq <= after):
+        return []
+    [row] = stages_of([stage])
+    if stage.ended_seq is None:
+        return [row]
+    page = await engine.events(run_id, stage.ended_seq - 1, 1)
+    outputs = [{"output": event["output"]} for event in (page["events"] if page["ok"] else ()) if "output" in event]
+    return [{**row, **outputs[0]} if outputs else row]
 
 
 async def iteration_rows(request: Request) -> Response:
@@ -136,14 +163,17 @@ async def iteration_rows(request: Request) -> Response:
     return JSONResponse({"ok": True, "iterations": rows, "count": len(rows), "next": further})
 
 
-async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[list[JsonObject], int | None]:
-    """The facts of so many iterations of the outermost loop above `after`, led by the first fact of the run, and
-    what to ask `after` for the rest; None at the end."""
+async def _iteration_page(
+    request: Request, run_id: str, after: int, until: int | None = None
+) -> tuple[list[JsonObject], int | None]:
+    """The facts of so many iterations of the outermost loop above `after`, as far as `until`, led by the first fact
+    of the run, and what to ask `after` for the rest; None at the end."""
     limit, engine = limited(whole_number(request, "limit"), ITERATIONS), engine_of(request)
     found: list[JsonObject] = []
-    begun, depth, at, more, further = 0, None, after, True, None
+    begun, depth, at, further = 0, None, after, None
+    more = until is None or after < until
     while more and further is None:
-        page = await engine.events(run_id, at, FACTS)
+        page = await engine.events(run_id, at, FACTS if until is None else min(FACTS, until - at))
         for event in page["events"] if page["ok"] else ():
             seq = int_field(event, "seq") or at
             if event["kind"] == "iteration_started":
@@ -155,7 +185,7 @@ async def _iteration_page(request: Request, run_id: str, after: int) -> tuple[li
                     break
             found.append(event)
             at = seq
-        more = bool(page["ok"] and page["events"])
+        more = bool(page["ok"] and page["events"]) and (until is None or at < until)
     if not after or not begun:
         return found, further
     head = await engine.events(run_id, 0, 1)
@@ -177,6 +207,17 @@ async def one_iteration(request: Request) -> Response:
         return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
     await with_records(request, answer["state"], fitting)
     return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
+
+
+async def first_iteration(request: Request, run_id: str) -> Row | None:
+    """That of a run that has just begun, or was begun by an earlier request with the same key."""
+    page = await engine_of(request).events(run_id, 0, FACTS)
+    rows = iterations(run_id, page["events"] if page["ok"] else ())
+    if not rows:
+        return None
+    facts = await engine_of(request).iteration_events(run_id, str(rows[0]["id"]))
+    whole = iterations(run_id, facts["events"]) if facts["ok"] and facts["events"] else rows
+    return whole[0]
 
 
 async def _latest_events(request: Request, run_id: str) -> list[JsonObject]:
@@ -204,18 +245,6 @@ async def view(request: Request) -> Response:
     found = await engine_of(request).views.of(answer["state"]["runId"])
     limit = limited(whole_number(request, "limit"), PAGE)
     return JSONResponse({**answer, **found.patch(whole_number(request, "after", 0) or 0, limit)})
-
-
-async def all_events(request: Request, run_id: str, after: int = 0, until: int | None = None) -> list[JsonObject]:
-    """The facts of a run above `after`, page by page, as far as `until`."""
-    found: list[JsonObject] = []
-    while until is None or after < until:
-        page = await engine_of(request).events(run_id, after, PAGE if until is None else min(PAGE, until - after))
-        if not page["ok"] or not page["events"]:
-            break
-        found += page["events"]
-        after = int_field(page["events"][-1], "seq") or after
-    return found
 
 
 async def metrics(request: Request) -> Response:

@@ -7,7 +7,7 @@ the data folder or in the database that several engines share. Used from threads
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -44,12 +44,12 @@ class Records:
         """Raises `Unavailable`."""
         return await self.do(lambda table: table.get("projects", id_))
 
-    async def beside(self, run_id: str, project: str | None) -> JsonObject:
-        """The project and the sprints of a run; empty where the records cannot be used."""
+    async def beside(self, project: str | None, sprints: Sequence[str]) -> JsonObject:
+        """The project of a run and those sprints of it; empty where the records cannot be used."""
 
         def work(table: Table) -> JsonObject:
-            sprints = {str(row["id"]): row for row in table.find("sprints", loop_id=run_id)}
-            return {"project": table.get("projects", project) if project else None, "sprints": sprints}
+            found = {name: row for name in sprints if (row := table.get("sprints", name)) is not None}
+            return {"project": table.get("projects", project) if project else None, "sprints": found}
 
         try:
             return await asyncio.wrap_future(self._begun(work, SOON))
