@@ -132,7 +132,7 @@ class RunModels:
         async def work(attempt: Attempt) -> EmbedReply:
             return attempt.embedded(await self._vectors(provider, own))
 
-        return await self._through(provider, own, size, on_wait, _deaf, work)
+        return await self._through(provider, own, size, on_wait, _deaf, work, patient=True)  # nobody comes after it
 
     async def _instead(
         self,
