@@ -45,11 +45,10 @@ async def test_a_message_and_a_persona_of_any_length_arrive(workplace: Workplace
     assert sent.count(" Really.") == 5000
 
 
+HOOKS = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch started.txt"}]}]}}
 #: What a project can hold that a program would start by itself.
 PROGRAMS_OF_A_PROJECT = {
-    ".claude/settings.json": {
-        "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch started.txt"}]}]}
-    },
+    ".claude/settings.json": HOOKS,
     ".mcp.json": {"mcpServers": {"own": {"command": "touch", "args": ["started.txt"]}}},
     "opencode.json": {"mcp": {"own": {"type": "local", "command": ["touch", "started.txt"], "enabled": True}}},
 }
@@ -70,6 +69,32 @@ async def test_what_a_project_holds_starts_for_roles_with_full_access_alone(work
     assert end["kind"] == "completed", end
     trusted = workplace.agent.speaks != "codex"  # Codex asks a person first, whatever the access
     assert (workplace.root / "started.txt").exists() is (caller == "full" and trusted)
+
+
+#: What a user may have allowed a program once and for all: any command, unasked, and a program with each start.
+OF_A_USER = {
+    ".claude/settings.json": {"permissions": {"allow": ["Bash"], "defaultMode": "bypassPermissions"}, **HOOKS},
+    ".config/opencode/opencode.json": {"permission": {"*": "allow", "bash": "allow"}},
+}
+CODEX_OF_A_USER = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n'
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_what_a_user_allowed_a_program_gives_no_shell_to_who_only_reads(
+    workplace: Workplace, caller: str
+) -> None:
+    for name, told in OF_A_USER.items():
+        path = workplace.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | told))
+    (workplace.home / ".codex").mkdir(exist_ok=True)
+    (workplace.home / ".codex/config.toml").write_text(CODEX_OF_A_USER)
+    workplace.model_says(workplace.agent.writes(workplace.root), last="YES" if caller == "judge" else "APPROVED")
+    end = await workplace.work(caller)
+    assert end["kind"] == "completed", end
+    assert workplace.made is (caller in WHOLE)
+    if workplace.agent.speaks == "claude-code":
+        assert (workplace.root / "started.txt").exists() is (caller in WHOLE)
 
 
 async def test_commands_of_codex_see_no_key(workplace: Workplace) -> None:

@@ -15,7 +15,15 @@ from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.model_calls.tool_loop import converse
-from loop_ls.engine.roles.access import RoleToolbox, servers_with, shell_server, stands_for, tool_use, tools_of
+from loop_ls.engine.roles.access import (
+    RoleToolbox,
+    servers_with,
+    shell_server,
+    stands_for,
+    tool_use,
+    tools_of,
+    why_no_shell,
+)
 from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.program import StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
@@ -119,7 +127,7 @@ class RunStageAgents:
         shell = shell_server(job.role.access, self.plan.root, self.sandbox)
         work = Assignment(
             message=await _prompt(job, recorder),
-            appended=self._instructions(job, "" if shell else "Its server needs the package `mcp`."),
+            appended=self._instructions(job, "" if shell else why_no_shell(self.sandbox)),
             folder=self.plan.root,
             model=target.model or None,
             access=job.role.access,

@@ -43,14 +43,12 @@ def _allowed(work: Assignment) -> list[str]:
     match work.access:
         case "full":
             return ["--dangerously-bypass-approvals-and-sandbox", *(_NOBODY_BESIDE if work.alone else ())]
-        case "readonly" | "readonly-shell" if not work.shell:
-            return [*_APART]
-        case "readonly" | "readonly-shell":
+        case "readonly" | "readonly-shell" if work.shell:
             command, args = json.dumps(work.shell[0]), json.dumps(list(work.shell[1:]))
             started = f"required=true,startup_timeout_sec={SERVER_STARTS}"  # else the first question goes without it
             server = f'{{command={command},args={args},default_tools_approval_mode="approve",{started}}}'
             return [*_APART, *_NO_SHELL, "-c", f"mcp_servers.{SHELL_SERVER}={server}"]
-        case "minimal":
+        case "readonly" | "readonly-shell" | "minimal":
             return [*_APART, *_NO_SHELL]
         case never:
             assert_never(never)

@@ -80,6 +80,13 @@ def _may_be_of_project(program: str, root: str) -> bool:
     return changes or bool(root and PurePath(os.path.realpath(program)).is_relative_to(os.path.realpath(root)))
 
 
+def reads_by_shell(provider: str, settings: Mapping[str, Json]) -> bool:
+    """Whether an agent has no tools for files, so that without a shell it reads nothing. Raises `Failure` where the
+    settings name no program."""
+    own = as_object(settings.get(provider))
+    return is_agent(provider, settings) and _speech(own, program_of(provider, settings)) == "codex"
+
+
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
     """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
     own = as_object(settings.get(provider))

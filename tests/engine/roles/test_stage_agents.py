@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from loop_ls.client.consent import agreed
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.roles.stage_agents import stage_agents
+from loop_ls.engine.runners.codex import Codex
+from loop_ls.engine.runners.runner import Assignment
 from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.mcp_server import FILE
 from tests.engine.runners.support.agents import FakeAgent, option
@@ -167,6 +173,53 @@ async def test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_
     server = json.loads(option(words, "--mcp-config") or "")["mcpServers"]["loop_ls"]
     assert server["args"][-3:] == ["--readonly-shell", "--root", str(project.root)]
     assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
+
+
+@pytest.mark.parametrize("access", ["readonly-shell", "readonly", "minimal"])
+def test_RB_134_codex_keeps_no_shell_of_its_own_where_it_gets_none_of_ours(access: Any) -> None:
+    """What it reads by its own is the whole machine."""
+    words = Codex().said(Assignment("x", access=access), str).words
+    assert "features.shell_tool=false" in words
+    assert words[words.index("--sandbox") + 1] == "read-only"
+    full = Codex().said(Assignment("x", access="full"), str).words
+    assert "features.shell_tool=false" not in full
+
+
+WITHOUT = {
+    "no package": ("is_installed", lambda package: False, r'pip install "loop-ls\[mcp\]"'),
+    "no sandbox": ("find_sandbox", lambda: NoSandbox("Nobody has built one."), "Nobody has built one."),
+}
+
+
+@pytest.mark.parametrize("why", WITHOUT)
+@pytest.mark.parametrize(
+    ("program", "access", "refused"),
+    [
+        *(("codex", "readonly", True), ("codex", "readonly-shell", True), ("codex", "minimal", False)),
+        *(("codex", "full", False), ("claude", "readonly", False), ("opencode", "readonly-shell", False)),
+    ],
+)
+async def test_RB_134_a_role_that_reads_is_not_started_with_codex_where_there_is_no_shell_for_it(
+    project: EngineProject, monkeypatch: pytest.MonkeyPatch, why: str, program: str, access: str, refused: bool
+) -> None:
+    name, instead, told = WITHOUT[why]
+    monkeypatch.setattr(f"loop_ls.engine.roles.access.{name}", instead)
+    own = {"kind": "agent-cli", "cli": [program]}
+    role = {"access": access, "provider": "house", "instructions": "Look."}
+    project.write(
+        ".loop-ls.yaml",
+        json.dumps({"providers": {"house": own}, "roles": {"looker": role}, "assist": {"provider": "ollama"}}),
+    )
+    project.define("look", roles=[{"name": "write", "role": "looker", "prompt": "Look."}])
+    engine = await project.open()
+    answer = await engine.start({"definition": "look", "goal": "Do it.", "root": str(project.root)})
+    assert not answer["ok"]
+    assert (answer["code"] == "provider_unavailable") is refused, answer
+    if refused:
+        assert re.search(told, answer["hint"])
+        assert "`looker` only reads" in answer["message"]
+    else:
+        assert answer["code"] == "consent_required"
 
 
 async def test_RB_134_an_agent_program_of_a_coder_starts_nothing_that_works_beside_its_stage(

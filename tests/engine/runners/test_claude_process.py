@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -248,6 +249,57 @@ async def test_an_agent_without_full_access_has_only_tools_that_read(
         assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
     else:
         assert (offered, option(words, "--allowedTools")) == (None, None)
+
+
+#: Where somebody has allowed it everything once and for all.
+ALLOWING = {"user": ".claude/settings.json", "project": "agent/.claude/settings.json"}
+ALLOWING |= {"local": "agent/.claude/settings.local.json", "named": "elsewhere/settings.json"}
+HOOK = {"SessionStart": [{"hooks": [{"type": "command", "command": "touch hooked.txt"}]}]}
+
+
+def allow_shell(home: Path, where: str) -> dict[str, str]:
+    """Settings that allow Bash and start a program by themselves -> the environment of the agent."""
+    path = home / ALLOWING[where]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"permissions": {"allow": ["Bash"]}, "hooks": HOOK}))
+    named = {"CLAUDE_CONFIG_DIR": str(path.parent)} if where == "named" else {}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), **named}
+
+
+@pytest.mark.parametrize("access", ["readonly-shell", "readonly", "minimal"])
+@pytest.mark.parametrize("where", ALLOWING)
+async def test_settings_that_allow_a_shell_give_none_to_an_agent_that_only_reads(
+    tmp_path: Path, agent: FakeAgent, where: str, access: Any
+) -> None:
+    agent.say({"text": "ok", "bash": "echo pwned > written.txt"})
+    await agent.run(access=access, shell=SHELL, environ=allow_shell(tmp_path, where))
+    assert not (agent.folder / "written.txt").exists()
+    assert not (agent.folder / "hooked.txt").exists()
+
+
+@pytest.mark.parametrize("where", ALLOWING)
+async def test_the_same_settings_are_in_force_for_an_agent_with_full_access(
+    tmp_path: Path, agent: FakeAgent, where: str
+) -> None:
+    agent.say({"text": "ok", "bash": "echo made > written.txt"})
+    await agent.run(access="full", environ=allow_shell(tmp_path, where))
+    assert (agent.folder / "written.txt").exists()
+    assert (agent.folder / "hooked.txt").exists()
+
+
+@pytest.mark.parametrize("left_out", ["--setting-sources", "--tools"])
+async def test_one_of_both_options_alone_keeps_the_shell_away(tmp_path: Path, agent: FakeAgent, left_out: str) -> None:
+    """They are two fences: with neither, the settings of the user open the shell."""
+    agent.say({"text": "ok", "bash": "echo made > written.txt"})
+    environ = allow_shell(tmp_path, "user")
+    await agent.run(access="readonly", environ=environ)
+    words = agent.calls[0]["words"]
+    for name in (left_out, "--tools", "--setting-sources"):
+        if name in words:
+            words = [*words[: words.index(name)], *words[words.index(name) + 2 :]]
+        subprocess.run([*agent.program, *words], input="do it", text=True, cwd=agent.folder, env=environ, check=True)
+        whole = "--tools" in words or "--setting-sources" in words
+        assert (agent.folder / "written.txt").exists() is not whole
 
 
 @pytest.mark.parametrize("alone", [True, False])

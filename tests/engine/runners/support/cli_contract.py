@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -136,3 +138,36 @@ def _is_file(path: str) -> bool:
             return True
     except OSError:
         return False
+
+
+#: Built-in tools of Claude Code that need no permission, and some of those that do.
+_CLAUDE_READS = ("Read", "Grep", "Glob")
+_CLAUDE_TOOLS = (*_CLAUDE_READS, "Bash", "Edit", "Write", "Skill")
+
+
+def claude_settings(words: Sequence[str], home: Path, folder: Path) -> Iterator[Mapping[str, Any]]:
+    """The settings that Claude Code reads: all of them, unless `--setting-sources` names fewer."""
+    sources = words[words.index("--setting-sources") + 1] if "--setting-sources" in words else "user,project,local"
+    files = {
+        "user": home / "settings.json",
+        "project": folder / ".claude/settings.json",
+        "local": folder / ".claude/settings.local.json",
+    }
+    for source in filter(None, sources.split(",")):
+        if files[source].is_file():
+            yield json.loads(files[source].read_text())
+
+
+def claude_may_use(tool: str, words: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a tool is there, and may be used without a question to anybody."""
+
+    def named(option: str) -> list[str] | None:
+        return words[words.index(option) + 1].split(",") if option in words else None
+
+    offered = named("--tools")
+    if tool not in (_CLAUDE_TOOLS if offered is None else offered) or tool in (named("--disallowedTools") or ()):
+        return False
+    if named("--permission-mode") == ["bypassPermissions"] or tool in _CLAUDE_READS:
+        return True
+    allowed = [rule for one in settings for rule in one.get("permissions", {}).get("allow", [])]
+    return tool in (*allowed, *(named("--allowedTools") or ()))

@@ -4,7 +4,8 @@
 does what `DIRECTORY/script.json` says for this call, in order (the last entry again and again). An entry may
 hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
 `hang`, `ticks` (so many signs of life, each after the one before was noted in `DIRECTORY/heard`), `child` (starts
-one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result).
+one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result), `bash` (a command that the model wants).
+It reads the settings of its user and of the project as the real one does, with their hooks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cli_contract import refusal  # beside this file, which runs as a program
+from cli_contract import claude_may_use, claude_settings, refusal  # beside this file, which runs as a program
 
 CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 
@@ -35,7 +36,18 @@ def main() -> int:
     step = script[min(number, len(script) - 1)]
     child = subprocess.Popen([sys.executable, "-c", CHILD]).pid if step.get("child") else None
     _note(calls, words, message, child)
+    _use_tools(step, words)
     return _act(step, folder / "heard")
+
+
+def _use_tools(step: dict[str, Any], words: list[str]) -> None:
+    home = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path(os.environ.get("HOME", "/nowhere"), ".claude"))
+    settings = list(claude_settings(words, home, Path.cwd()))
+    for hook in [hook for one in settings for hook in one.get("hooks", {}).get("SessionStart", [])]:
+        for each in hook["hooks"]:
+            subprocess.run(each["command"], shell=True, check=False)
+    if "bash" in step and claude_may_use("Bash", words, settings):
+        subprocess.run(step["bash"], shell=True, check=False)
 
 
 def _session_used(folder: Path, words: list[str]) -> str | None:
