@@ -47,7 +47,8 @@ class Guard:
         if problem is not None:
             await _refusal(scope, *problem)(scope, receive, send)
             return
-        self._touched()
+        if person is not None or not scope["path"].startswith(SOCKETS):  # a socket counts once it has shown its token
+            self._touched()
         scope["identify"] = lambda token: self._person(f"Bearer {token}")
         scope["person"], scope["still_known"] = person or NOBODY, lambda: self._person(given) is not None
         await self._app(scope, receive, send)
@@ -60,8 +61,10 @@ class Guard:
         for origin in headers.getlist("origin"):
             if not _ORIGIN.fullmatch(origin):
                 return "forbidden", f"The engine does not answer pages of {origin[:100]}."
-        if path in OPEN or path.startswith(SOCKETS) or person is not None:
+        if path in OPEN or person is not None:
             return None
+        if path.startswith(SOCKETS) and "authorization" not in headers:
+            return None  # its token comes with its first packet, before which nothing is sent to it
         return "unauthorized", "A token is needed: `Authorization: Bearer TOKEN`, as in engine.json of the data folder."
 
     def _person(self, header: str) -> Person | None:

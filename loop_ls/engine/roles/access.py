@@ -90,9 +90,8 @@ def require_shell(role: str, access: Access, target: Target | None, settings: Ma
     if access not in READING or target is None or not reads_by_shell(target.provider, providers):
         return
     if why := why_no_shell(find_sandbox()):
-        told = (
-            f"The role `{role}` only reads, and `{target.provider}` reads by a shell alone, which it cannot have here."
-        )
+        reads = f"`{target.provider}` reads by a shell alone, which it cannot have here"
+        told = f"The role `{role}` only reads, and {reads}."
         raise Refused("provider_unavailable", told, why, {"role": role})
 
 

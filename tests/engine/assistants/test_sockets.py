@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.engine.assistants.support.served import Client, ServedProject, serving
+from tests.engine.assistants.support.served import OWNER_TOKEN, Client, ServedProject, serving
 from tests.engine.runners.support.agents import gone
 
 DENIED = "Your role does not permit running or modifying workflows"
@@ -308,3 +309,56 @@ async def test_no_socket_hears_a_key_that_an_agent_says(
     assert "[secret]" in ended["finalOutput"]
     assert KEY[:10] not in heard
     assert KEY[-10:] not in heard
+
+
+class Bare:
+    """Engine.IO by hand: what comes before a client has shown its token, which the real clients show at once."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http, self.packets, self.sid = http, list[str](), ""
+
+    async def open(self) -> None:
+        await self.hear()
+        self.sid = json.loads(self.packets[0][1:])["sid"]
+
+    async def hear(self) -> None:
+        answer = await self.http.get("/socket.io/", params=self._query())
+        assert answer.status_code == 200, answer.text
+        self.packets += answer.text.split("\x1e")
+
+    async def say(self, packet: str) -> int:
+        return (await self.http.post("/socket.io/", params=self._query(), content=packet)).status_code
+
+    def _query(self) -> dict[str, str]:
+        return {"EIO": "4", "transport": "polling", **({"sid": self.sid} if self.sid else {})}
+
+
+async def test_nothing_goes_out_to_a_socket_that_has_shown_no_token(served: ServedProject) -> None:
+    """Its session may begin, as the token comes in its first packet: but it hears nothing, and nobody hears it."""
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60) as http:
+        silent, wrong = Bare(http), Bare(http)
+        await silent.open()
+        await wrong.open()
+        assert await wrong.say('40{"token":"made-up"}') == 200
+        await wrong.hear()
+        assert wrong.packets[1:] == ['44{"message":"Authentication required","data":{"status":401}}']
+        for packet in ('42["loop:start",{"agentId":"fixer","message":"from nobody"}]', '42["loop:stop",{}]'):
+            assert await silent.say(packet) in (200, 400)
+        waiting = asyncio.create_task(silent.hear())
+        owner = await served.socket()
+        await started(owner)
+        await owner.status("idle")
+        assert [call["message"] for call in served.agent.calls if "nobody" in call["message"]] == []
+        assert served.agent.calls
+        waiting.cancel()
+        assert [packet for packet in silent.packets[1:] if packet not in ("2", "6", "1")] == []
+
+
+@pytest.mark.parametrize("given", ["Bearer made-up", "Basic b3duZXI6", "made-up"])
+async def test_a_wrong_token_in_the_header_of_a_socket_begins_no_session(served: ServedProject, given: str) -> None:
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60) as http:
+        query = {"EIO": "4", "transport": "polling"}
+        answer = await http.get("/socket.io/", params=query, headers={"Authorization": given})
+        assert (answer.status_code, "sid" in answer.text) == (401, False)
+        owner = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+        assert "sid" in (await http.get("/socket.io/", params=query, headers=owner)).text
