@@ -69,6 +69,7 @@ def echo() -> Iterator[Echo]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             said = f"{state.before}you said: {body['messages'][-1]['content']} with {self.headers['authorization']}"
+            said += f" at {self.path}"
             state.heard.append(said)
             tools = body.get("tools") and not any(each["role"] == "tool" for each in body["messages"])
             stream = "text/event-stream" if state.status == 200 else "application/json"
@@ -120,8 +121,8 @@ def written(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
 
 
-def require_clean(texts: dict[str, bytes]) -> None:
-    found = [(name, look) for name, text in texts.items() for look in LOOKS if look.encode() in text]
+def require_clean(texts: dict[str, bytes], looks: tuple[str, ...] = LOOKS) -> None:
+    found = [(name, look) for name, text in texts.items() for look in looks if look.encode() in text]
     assert found == []
 
 
@@ -154,6 +155,67 @@ def test_an_error_that_quotes_what_was_asked_gives_nothing_away(project: CliProj
     told["export"] = ran(project, "runs", "export", run["runId"])
     ran(project, "engine", "stop")
     require_clean({name: text.encode() for name, text in told.items()} | written(project.data))
+
+
+#: As it may stand in a path and in the name of a host.
+IN_ADDRESS = "hunter9934-swordfish"
+ONE_STEP = WORKFLOW.partition("steps:")[0].partition("env:")[0] + (
+    "execution: {provider: PROVIDER, model: m}\nsteps: [{name: only, run: Hello}]\n"
+)
+OF_SERVER = (
+    'servers: {far: {url: "http://127.0.0.1:9/${HIDDEN}/mcp"}}\n'
+    "providers: {echo: {kind: openai, baseUrl: URL, apiKeyEnv: ECHO_AUTH}}\n"
+)
+OWN = "providers: {echo: {kind: openai, apiKeyEnv: ECHO_AUTH, baseUrl: '%s'}}\n"
+#: What the settings write -> the provider that is asked, variables of the environment, the status of the service.
+ADDRESSES: dict[str, tuple[str, str, dict[str, str], int]] = {
+    "a path where nobody listens": (OWN % "http://127.0.0.1:9/${HIDDEN}/v1", "echo", {}, 200),
+    "a path that an error quotes": (OWN % "URL/${HIDDEN}/x", "echo", {}, 400),
+    "a path that is not there": (OWN % "URL/${HIDDEN}/x", "echo", {}, 404),
+    "a path that a server out of order quotes": (OWN % "URL/${HIDDEN}/x", "echo", {}, 500),
+    "a path that leads elsewhere": (OWN % "URL/${HIDDEN}/x", "echo", {}, 307),
+    "a path that an answer quotes": (OWN % "URL/${HIDDEN}/x", "echo", {}, 200),
+    "a query": (OWN % "URL?key=${HIDDEN}", "echo", {}, 400),
+    "a host that there is not": (OWN % "http://${HIDDEN}.invalid/v1", "echo", {}, 200),
+    "a port that is none": (OWN % "http://127.0.0.1:${HIDDEN}/v1", "echo", {}, 200),
+    "an address that is none": (OWN % "http://[${HIDDEN}/v1", "echo", {}, 200),
+    "a whole address": (OWN % "${WHOLE}", "echo", {"WHOLE": f"http://127.0.0.1:9/{IN_ADDRESS}/v1"}, 200),
+    "a password of the user's own": ("{}\n", "openai", {"OPENAI_BASE_URL": f"http://me:{IN_ADDRESS}@127.0.0.1:9"}, 200),
+    "a user name that is a key": ("{}\n", "openai", {"OPENAI_BASE_URL": f"http://{IN_ADDRESS}@127.0.0.1:9/v1"}, 200),
+    "a password that an error quotes": ("{}\n", "ollama", {"OLLAMA_HOST": f"http://me:{IN_ADDRESS}@HOST"}, 400),
+    "a server of tools": (OF_SERVER, "echo", {}, 200),
+}
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_value_in_an_address_is_in_no_error_and_in_nothing_that_is_written(
+    project: CliProject, echo: Echo, name: str
+) -> None:
+    settings, provider, environ, echo.status = ADDRESSES[name]
+    here = echo.url.removesuffix("/v1")
+    project.write(".loop-ls.yaml", settings.replace("URL", echo.url))
+    step = "{name: only, run: Hello, servers: [far]}" if "servers" in settings else "{name: only, run: Hello}"
+    project.write("leak.yaml", ONE_STEP.replace("PROVIDER", provider).replace("{name: only, run: Hello}", step))
+    given = {"HIDDEN": IN_ADDRESS, "ECHO_AUTH": KEY, "OPENAI_API_KEY": KEY}
+    given |= {key: value.replace("HOST", here.removeprefix("http://")) for key, value in environ.items()}
+
+    def told(*words: str) -> str:
+        done = project.call(*words, **given)
+        return done.stdout + done.stderr
+
+    texts = {"asked": told("run", "leak.yaml"), "run": told("run", "leak.yaml", "--yes", "--json")}
+    runs = json.loads(told("runs", "list", "--json"))["runs"]
+    for run in runs:
+        for verb in ("show", "events", "export"):
+            texts[verb] = told("runs", verb, run["runId"])
+    texts["doctor"] = told("doctor")
+    told("engine", "stop")
+    clean = {title: text.encode() for title, text in texts.items()} | written(project.data)
+    require_clean(clean, (IN_ADDRESS, IN_ADDRESS[:12], KEY))
+    assert runs or '"ok": false' in texts["run"], texts["run"]
+    if "URL" in settings and "servers" not in settings:
+        assert IN_ADDRESS in echo.heard[0], "it was sent"
+        assert "[secret]" in texts["export"] or echo.status == 307, "and said back"
 
 
 def test_a_variable_of_a_server_that_its_tool_tells_is_in_nothing_that_is_written(
