@@ -84,7 +84,7 @@ def _engine(
             programs,
             models,
             preparer,
-            storage=lambda: PostgresStorage(database),
+            storage=lambda: PostgresStorage(database, folder),
             home=root,
             keep=keep,
             workers=lambda storage: PostgresWorkers(storage, providers, takes_runs),

@@ -162,7 +162,7 @@ class Engine:
         self._runs = Runs(self.journal)
         self._runs.standing = self._stands
         self._spending = ProjectSpending(self.journal, self._runs, self._clock, UnrecordedSpending(self.folder))
-        self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock)
+        self._retention = RunRetention(self.journal, self._runs, self._keep, self._clock, self._spending.without)
         self.journal.listeners += [self.feed.publish, self.notifications.hear]
         self.journal.forgotten += [self.feed.gone, self.views.forget]
         if self._workers is not None:
@@ -548,12 +548,11 @@ class Engine:
             if run_id == "all":
                 return {"ok": True, "deleted": await self._retention.forget_all(whose)}
             found = await self._runs.find(run_id)
-            self._retention.require_unused(found)
             if found in self._runs.live:
                 status = self._runs.live[found].state.status
                 told = f"Run {found} is {status}: only a run that has ended can be deleted."
                 raise Refused("wrong_status", told, "Stop it first.")
-            await self.journal.forget(found)
+            await self._retention.forget(found)
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return {"ok": True, "runId": found}

@@ -75,6 +75,10 @@ class Mark:
         self._disk = there
         self.written(there)
         os.fsync(self._handle)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """What was written last stays."""
         os.close(self._handle)
 
 

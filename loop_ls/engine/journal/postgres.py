@@ -11,8 +11,12 @@ import json
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
+from loop_ls.engine.journal.integrity import damaged
+from loop_ls.engine.journal.mark import Mark, Totals, Unreadable, mark_of, read_mark
 from loop_ls.engine.journal.postgres_connection import PostgresConnection, unreachable
 from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
 from loop_ls.engine.journal.refusal import JournalRefused
@@ -24,6 +28,16 @@ from loop_ls.extras import is_installed, missing
 T = TypeVar("T")
 FACTS = (
     "select f.position, r.id, f.seq, f.kind, f.at, f.body from loop_ls.fact f join loop_ls.run r on r.number = f.run"
+)
+#: With how many there have to be, also where none is left.
+FACTS_OF_RUN = (
+    "select r.last_seq, f.position, r.id, f.seq, f.kind, f.at, f.body from loop_ls.run r"
+    " left join loop_ls.fact f on f.run = r.number and f.seq > %s where r.id = %s order by f.seq limit %s"
+)
+#: What a person can do about rows that are missing: nothing of them is here.
+RESTORE = (
+    "Restore the database from a copy that has them. To go on with what it has, remove the file database-*-mark from"
+    " the data folder."
 )
 #: Seconds that a question of a person waits for a database that is away; facts of runs wait on.
 PATIENCE = 5.0
@@ -41,13 +55,15 @@ class PostgresStorage:
     prompt = False
     shared = True
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, folder: Path | None = None) -> None:
+        """`folder`: where it is kept how far this database was seen, so that less is noticed."""
         _require_packages()
         self.url = url
         self._leaving = threading.Event()
         self._texts: dict[str, str] = {}
         self._away: float | None = None
-        PostgresConnection(url, limit=30.0).ask(_prepared)
+        identity, position = PostgresConnection(url, limit=30.0).ask(_prepared)
+        self._mark = None if folder is None else _marked(folder / f"database-{identity}", position)
         self._writer, self._reader = PostgresConnection(url, limit=10.0), PostgresConnection(url)
 
     # -- writing ---------------------------------------------------------------------------------
@@ -77,6 +93,10 @@ class PostgresStorage:
             entry, found = batch[number - 1], added[number - 1]
             kind, body = entry.facts[len(found)]
             found.append(Row(position, entry.run, seq, kind, entry.at, body))
+        if self._mark is not None and rows:
+            with suppress(OSError):  # it is written; a mark that counts less is one commit behind
+                self._mark.confirmed(seen := Totals(writes=max(position for _, _, position in rows)))
+                self._mark.written(seen)
         return added
 
     def refusing(self) -> JournalRefused | None:
@@ -100,8 +120,14 @@ class PostgresStorage:
     # -- reading: any thread ---------------------------------------------------------------------
 
     def facts(self, run: str, after: int, limit: int) -> list[Row]:
-        found = self._all(f"{FACTS} where r.id = %s and f.seq > %s order by f.seq limit %s", (run, after, limit))
-        return [Row(*row) for row in found]
+        found = self._all(FACTS_OF_RUN, (after, run, limit))
+        rows = [Row(*row[1:]) for row in found if row[1] is not None]
+        last = rows[-1].seq if rows else after
+        if [row.seq for row in rows] != [*range(after + 1, last + 1)] or (
+            found and len(rows) < limit and last < found[0][0]
+        ):
+            raise damaged(f"facts of run {run} are missing", RESTORE)
+        return rows
 
     def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
         which = "" if number is None else f'"iteration":{number}[,}}]'
@@ -120,16 +146,11 @@ class PostgresStorage:
         return int(self._all("select position from loop_ls.head")[0][0])
 
     def keys(self, run: str) -> tuple[set[str], list[str]]:
-        found = self._all(
-            "select key, value is not null from loop_ls.entry e join loop_ls.run r on r.number = e.run"
-            " where r.id = %s order by key",
-            (run,),
-        )
+        found = self._entries(run, "e.value is not null")
         return {key for key, answered in found if answered}, [key for key, answered in found if not answered]
 
     def answers(self, run: str) -> dict[str, str | None]:
         """With the texts of the run, so that what is read next needs no question for each."""
-        query = "select key, value from loop_ls.entry e join loop_ls.run r on r.number = e.run where r.id = %s"
         texts = self._all(
             "select encode(t.hash, 'hex'), t.body from loop_ls.long_text t join loop_ls.uses u on u.hash = t.hash"
             " join loop_ls.run r on r.number = u.run where r.id = %s and length(t.body) < %s",
@@ -138,7 +159,18 @@ class PostgresStorage:
         if len(self._texts) + len(texts) > TEXTS:
             self._texts = {}
         self._texts.update(texts)
-        return dict(self._all(query, (run,)))
+        return dict(self._entries(run, "e.value"))
+
+    def _entries(self, run: str, value: str) -> list[tuple[str, Any]]:
+        """Keys of a run, with what `value` gives of each. Raises `JournalRefused` where answers are missing."""
+        query = (
+            f"select r.answers, e.value is not null, e.key, {value} from loop_ls.run r"
+            " left join loop_ls.entry e on e.run = r.number where r.id = %s order by e.key"
+        )
+        found = self._all(query, (run,))
+        if found and sum(bool(row[1]) for row in found) < (found[0][0] or 0):
+            raise damaged(f"answers of run {run} are missing", RESTORE)
+        return [(row[2], row[3]) for row in found if row[2] is not None]
 
     def value(self, run: str, key: str) -> str | None:
         found = self._all(
@@ -185,6 +217,9 @@ class PostgresStorage:
         self._leaving.set()
         self._writer.close()
         self._reader.close()
+        if self._mark is not None:
+            self._mark.let_go()
+            self._mark = None
 
     def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         return self._reader.ask(
@@ -198,7 +233,23 @@ def _require_packages() -> None:
             raise JournalRefused("no_driver", missing("Sharing runs in PostgreSQL", package))
 
 
-def _prepared(db: Any) -> None:
+def _marked(path: Path, position: int) -> Mark:
+    """The mark beside the journal in a database. Raises `JournalRefused` where there is less than was seen of it."""
+    name = mark_of(path).name
+    try:
+        seen = read_mark(path)
+        if seen is not None and seen.writes > position:
+            missing_facts = f"{seen.writes - position:,} of {seen.writes:,} facts that were seen of it are missing"
+            raise damaged(f"{missing_facts} in the database (this is an older copy)", f"{RESTORE} ({name})")
+        return Mark(path, Totals(writes=position))
+    except Unreadable:
+        raise damaged(f"{name}, which says how much of the database was seen, cannot be read", RESTORE) from None
+    except OSError as error:
+        raise JournalRefused("read_only", f"{name} cannot be written in the data folder: {error}.") from None
+
+
+def _prepared(db: Any) -> tuple[str, int]:
+    """Which database it is, and how many facts it has had."""
     with db.transaction():
         prepare(db)
         mark = hashlib.sha256(FUNCTIONS.encode()).hexdigest()
@@ -210,6 +261,9 @@ def _prepared(db: Any) -> None:
                 " on conflict (name) do update set value = excluded.value",
                 (mark,),
             )
+        query = "select value, (select position from loop_ls.head) from loop_ls.meta where name = 'identity'"
+        identity, position = db.execute(query).fetchone()
+        return str(identity), int(position)
 
 
 def _written(db: Any, batch: Sequence[Entry], again: bool) -> list[tuple[int, int, int]]:

@@ -28,6 +28,8 @@ alter table loop_ls.worker add column if not exists waiting int;
 create table if not exists loop_ls.run(
     number bigint generated always as identity primary key, id text collate "C" not null unique, snapshot text,
     last_seq int not null default 0);
+alter table loop_ls.run add column if not exists answers int;  -- null: nobody counted them from the beginning
+alter table loop_ls.run alter column answers set default 0;
 create index if not exists run_unfinished on loop_ls.run(number) where snapshot is null;
 create table if not exists loop_ls.entry(run bigint not null, key text not null, value text, primary key(run, key));
 create table if not exists loop_ls.fact(
@@ -38,6 +40,7 @@ create table if not exists loop_ls.uses(run bigint not null, hash bytea not null
 create index if not exists uses_of on loop_ls.uses(hash);
 create table if not exists loop_ls.head(one boolean primary key default true check (one), position bigint not null);
 insert into loop_ls.head(position) values(0) on conflict do nothing;
+insert into loop_ls.meta values('identity', md5(random()::text || clock_timestamp()::text)) on conflict do nothing;
 create table if not exists loop_ls.passed(gate text not null, at timestamptz not null, call text not null, tokens int);
 create index if not exists passed_at on loop_ls.passed(gate, at);
 create table if not exists loop_ls.account(
@@ -95,6 +98,14 @@ begin
         end if;
         if e.v ? 'queued' then perform loop_ls.enqueue(e.v->>'run', spoken::text); end if;
         if e.v ? 'forget' then
+            perform 1 from loop_ls.head for update;  -- no call is written while what was spent is added up
+            insert into loop_ls.account
+                select s.project, d.day, sum(s.usd), sum(s.tokens)
+                from loop_ls.spending s, lateral (values (''), (s.day)) d(day)
+                where s.project = (select s2.project from loop_ls.spending s2
+                        join loop_ls.fact f on f.position = s2.position where f.run = r.number limit 1)
+                    and d.day in ('', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD'))
+                group by 1, 2 on conflict do nothing;
             delete from loop_ls.fact where run = r.number;
             delete from loop_ls.entry where run = r.number;
             delete from loop_ls.uses where run = r.number;
@@ -119,6 +130,9 @@ begin
             end if;
             get diagnostics changed = row_count;
             if changed = 0 then continue; end if;
+            if e.v->>'value' is not null then
+                update loop_ls.run set answers = answers + 1 where number = r.number;
+            end if;
         elsif e.v ? 'again' and exists (
             select 1 from loop_ls.fact f where f.run = r.number and f.at = (e.v->>'at')::float8
             and f.kind = e.v#>>'{facts,0,0}')

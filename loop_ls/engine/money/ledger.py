@@ -30,6 +30,9 @@ class Cost:
     def plus(self, other: Cost) -> Cost:
         return Cost(self.usd + other.usd, self.tokens + other.tokens)
 
+    def taken_back(self) -> Cost:
+        return Cost(-self.usd, -self.tokens)
+
 
 @dataclass(eq=False, slots=True)
 class Reservation:

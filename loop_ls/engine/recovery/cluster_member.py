@@ -115,7 +115,7 @@ class ClusterMember:
                 break  # somebody else's by now
             if state.ended:
                 self._runs.live.pop(run_id, None)
-                self._runs.keep(state)
+                self._runs.ended(state)
                 return None
             run = self._runs.live[run_id] = LiveRun(run_id, state, control_of(state), answered, claim=claim[0])
             if claim[1]:
@@ -128,9 +128,9 @@ class ClusterMember:
         """In the reader's thread. The claim first: nobody else writes after it. What was heard of the run while
         others had it need not be read again: of a worker that died there are many at once."""
         claim = self._workers.claim(run_id)
-        answered, begun = self._journal.load_answers(run_id)
         known = self._runs.live.get(run_id)
-        return claim, self._runs.folded(run_id, known.state if known else RunState()), answered, begun
+        state, answered, begun = self._runs.taken_up(run_id, known.state if known else RunState())
+        return claim, state, answered, begun
 
     def _let_go(self, run: LiveRun) -> None:
         """Others have it by now, and nothing of ours is written any more."""

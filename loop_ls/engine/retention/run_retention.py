@@ -6,9 +6,10 @@ A run whose answers another one takes while it goes on is kept until that one ha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
@@ -32,8 +33,16 @@ class RetentionPolicy:
 class RunRetention:
     """Forgets runs of one journal by the rule of `keep`."""
 
-    def __init__(self, journal: Journal, runs: Runs, keep: RetentionPolicy, clock: Callable[[], float]) -> None:
-        self._journal, self._runs, self._keep, self._clock = journal, runs, keep, clock
+    def __init__(
+        self,
+        journal: Journal,
+        runs: Runs,
+        keep: RetentionPolicy,
+        clock: Callable[[], float],
+        without: Callable[[Sequence[RunState], Callable[[], Awaitable[None]]], Awaitable[None]],
+    ) -> None:
+        """`without` keeps what runs have cost while it forgets them."""
+        self._journal, self._runs, self._keep, self._clock, self._without = journal, runs, keep, clock, without
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -59,15 +68,19 @@ class RunRetention:
         if self._keep.days is not None:
             oldest = self._clock() - self._keep.days * DAY
             gone |= {state.run_id for state in ended if (state.ended_at or 0.0) < oldest}
-        return await self._forget([state.run_id for state in ended if state.run_id in gone])
+        return await self._forget([state for state in ended if state.run_id in gone])
 
     async def forget_all(self, whose: Callable[[str | None], bool] | None = None) -> list[str]:
         """Forget every run that has ended, of users of whom `whose` says yes."""
         ended = await self._ended()
-        return await self._forget([state.run_id for state in ended if whose is None or whose(state.user)])
+        return await self._forget([state for state in ended if whose is None or whose(state.user)])
 
-    def require_unused(self, run_id: str) -> None:
-        """Raises `Refused` for a run whose answers another one takes right now."""
+    async def forget(self, run_id: str) -> None:
+        """Raises `JournalRefused`, and `Refused` for a run whose answers another one takes right now."""
+        self._require_unused(run_id)
+        await self._forget([await self._runs.state(run_id)])
+
+    def _require_unused(self, run_id: str) -> None:
         user = next((run.run_id for run in self._runs if _source(run.state) == run_id), None)
         if user is not None:
             told = f"Run {user} takes answers of run {run_id}: it can be deleted when that one has ended."
@@ -77,12 +90,15 @@ class RunRetention:
         """Newest first."""
         return [state for state in await self._runs.newest(None, None, MOST) if state.ended]
 
-    async def _forget(self, run_ids: list[str]) -> list[str]:
+    async def _forget(self, ended: list[RunState]) -> list[str]:
         used = {_source(run.state) for run in self._runs}
-        gone = [run_id for run_id in run_ids if run_id not in used and run_id not in self._runs.live]
-        for run_id in gone:
-            await self._journal.forget(run_id)
-        return gone
+        gone = [state for state in ended if state.run_id not in used and state.run_id not in self._runs.live]
+        for state in gone:
+            await self._without([state], partial(self._remove, state.run_id))
+        return [state.run_id for state in gone]
+
+    async def _remove(self, run_id: str) -> None:
+        await self._journal.forget(run_id)
 
 
 def _source(state: RunState) -> str | None:

@@ -1,20 +1,20 @@
 """What all runs of a project have spent, today and in all, for caps that hold across runs.
 
 One account for each project. An engine alone reads it from the record once, when a run with such a cap begins, and
-follows the journal from then on; engines that share a database have it there (`money.shared_ledger`). Runs that were
-deleted before are in no account. Trials of conditions are in no record, so an engine alone keeps what they cost beside
-it; engines that share a database know of none.
+follows the journal from then on; engines that share a database have it there (`money.shared_ledger`). What is in no
+record any more or never was, deleted runs and trials of conditions, an engine alone keeps beside it; engines that share
+a database have the deleted runs in their accounts, and know of no trials.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.journal import Journal
-from loop_ls.engine.money.accounts import DayLedger, today
+from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.money.accounts import Day, DayLedger, today
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Ledger, cost_of
 from loop_ls.engine.money.shared_ledger import Account, SharedAccounts, SharedLedger
@@ -91,6 +91,30 @@ class ProjectSpending:
                 for ledger in ledgers:
                     ledger.count([(event.kind, event.body)])
 
+    async def without(self, runs: Sequence[RunState], forget: Callable[[], Awaitable[None]]) -> None:
+        """`forget` removes these runs from the record: what they have cost stays spent. Raises `JournalRefused`."""
+        paid = [state for state in runs if _counts(state, state.root) and _spent(state) != Cost()]
+        if self.accounts is not None or not paid:
+            await forget()
+            return
+        async with self._reading:  # nobody counts them twice, in the record and beside it
+            day = today(self._clock())
+            spent = [(state.root, await self._on_day(state, day), _spent(state)) for state in paid]
+            self._keep(day, spent)
+            try:
+                await forget()
+            except JournalRefused:  # it is in the record still
+                self._keep(day, [(root, last.taken_back(), whole.taken_back()) for root, last, whole in spent])
+                raise
+
+    def _keep(self, day: Day, spent: Sequence[tuple[str, Cost, Cost]]) -> None:
+        """Raises `JournalRefused`."""
+        try:
+            self._unrecorded.add_all(day, spent)
+        except OSError as error:
+            told = f"What deleted runs have cost cannot be kept in the data folder: {error}."
+            raise JournalRefused("io", told, "They are deleted when that can be written.") from None
+
     def gone(self, run_id: str) -> None:
         """A run does not go on here."""
         self._shared.pop(run_id, None)
@@ -104,11 +128,16 @@ class ProjectSpending:
             found = live.state if live is not None else state
             cost = _spent(found)
             whole = whole.plus(cost)
-            if found.last_at is not None and today(found.last_at) == since:
-                begun = found.started_at is not None and today(found.started_at) == since
-                day = day.plus(cost if begun else await self._of_day(found.run_id, since))
+            day = day.plus(await self._on_day(found, since))
         ledgers = DayLedger(Caps(), day, self._clock, "perDay."), Ledger(Caps(), whole, "perProject.")
         return _Project(*ledgers)
+
+    async def _on_day(self, state: RunState, day: tuple[int, int, int]) -> Cost:
+        """What a run has spent on that day, the last one so far."""
+        if state.last_at is None or today(state.last_at) != day:
+            return Cost()
+        begun = state.started_at is not None and today(state.started_at) == day
+        return _spent(state) if begun else await self._of_day(state.run_id, day)
 
     async def _of_day(self, run_id: str, day: tuple[int, int, int]) -> Cost:
         """Of a run that began before: what its facts of the day say."""

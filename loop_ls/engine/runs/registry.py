@@ -123,7 +123,7 @@ class Runs:
     def _unfinished(self) -> list[tuple[str, RunState, set[str], list[str]]]:
         found = []
         for run_id in self._journal.storage.unfinished():
-            state, answered, begun = self._taken_up(run_id)
+            state, answered, begun = self.taken_up(run_id)
             if _is_damaged(state):
                 self.damaged[run_id] = state
             elif state.ended:
@@ -134,11 +134,12 @@ class Runs:
                 found.append((run_id, state, answered, in_flight))
         return found
 
-    def _taken_up(self, run_id: str) -> tuple[RunState, set[str], list[str]]:
-        """What an unfinished run is now, its keys that have an answer, and those that only began."""
-        state = self.folded(run_id)
+    def taken_up(self, run_id: str, known: RunState = RunState()) -> tuple[RunState, set[str], list[str]]:  # noqa: B008
+        """What an unfinished run is now, from the state that is known on; its keys that have an answer, and those that
+        only began. In a thread that may wait."""
+        state = self.folded(run_id, known)
         try:
-            return state, *self._journal.storage.keys(run_id)
+            return state, *self._journal.load_answers(run_id)
         except JournalRefused as refused:
             if refused.code != DAMAGED:
                 raise
@@ -164,6 +165,12 @@ class Runs:
         if state.imported and not state.ended:  # nobody agreed to what it would do here
             return _damaged(run_id, state, "it came from elsewhere, and its end did not come with it")
         return state
+
+    def ended(self, state: RunState) -> None:
+        """A run that is taken up has ended: by itself, or because its record is damaged."""
+        if _is_damaged(state):
+            self.damaged[state.run_id] = state
+        self.keep(state)
 
     def keep(self, state: RunState) -> None:
         """Remember the state of a run that ended, unless it is damaged: somebody may restore it."""

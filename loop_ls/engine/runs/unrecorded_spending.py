@@ -1,10 +1,11 @@
-"""What projects spent outside of runs: trials of conditions are in no record, and count for caps all the same."""
+"""What projects spent of which there is no record: trials of conditions, and runs that were deleted. It counts for
+caps all the same, or whoever deletes a run could spend its money again."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from loop_ls.contract.private_file import write_private
@@ -28,13 +29,24 @@ class UnrecordedSpending:
         return _of(self._read(), project, day)
 
     def add(self, project: str, day: Day, cost: Cost) -> None:
-        known = self._read()
-        on_day, whole = _of(known, project, day)
-        own: JsonObject = {"day": list(day), "lastDay": _wire(on_day.plus(cost)), "whole": _wire(whole.plus(cost))}
+        """What a trial has cost just now."""
         try:
-            write_private(self._path, {**known, project: own})
+            self.add_all(day, [(project, cost, cost)])
         except OSError as error:
             logger.warning("what a trial has cost cannot be kept in %s: %s", self._path, error)
+
+    def add_all(self, day: Day, spent: Iterable[tuple[str, Cost, Cost]]) -> None:
+        """Projects, with what they have spent on that day and in all. Raises `OSError`."""
+        known = dict(self._read())
+        for project, of_day, in_all in spent:
+            last, whole = _of(known, project, day)
+            own: JsonObject = {
+                "day": list(day),
+                "lastDay": _wire(last.plus(of_day)),
+                "whole": _wire(whole.plus(in_all)),
+            }
+            known[project] = own
+        write_private(self._path, known)
 
     def _read(self) -> Mapping[str, Json]:
         try:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Entry, Journal, JournalRefused, Row, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.engine.journal.postgres_connection import where
 from loop_ls.engine.journal.postgres_schema import LEASE, prepare
 from loop_ls.engine.journal.schema import FORMAT
+from loop_ls.engine.runs.registry import DAMAGED, Runs
 
 
 @pytest.fixture
@@ -244,3 +247,113 @@ def test_an_older_format_is_brought_up_to_date_step_by_step_and_what_no_step_lea
         assert db.execute("select value from loop_ls.meta where name = 'format'").fetchone() == (str(FORMAT),)
         db.execute("drop table loop_ls.made")
     storage.write([Entry("a", "1", "1", facts("x"))])
+
+
+LOST = {
+    "the last fact": "delete from loop_ls.fact where run = 1 and seq = 3",
+    "a fact in the middle": "delete from loop_ls.fact where run = 1 and seq = 2",
+    "all facts": "delete from loop_ls.fact where run = 1",
+    "an answer": "delete from loop_ls.entry where run = 1 and key = '1'",
+    "what an answer says": "update loop_ls.entry set value = null where run = 1 and key = '1'",
+    "all answers": "delete from loop_ls.entry where run = 1",
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_rows_that_are_missing_are_noticed_and_other_runs_are_whole(
+    storage: PostgresStorage, database: str, what: str
+) -> None:
+    storage.write([Entry("a", "1", "1", facts("x", "y")), Entry("a", "2", "2", facts("z")), Entry("b", "1", "1")])
+    storage.write([Entry("a", "3"), Entry("a", None, None)])
+    assert storage.keys("a") == ({"1", "2"}, ["3"])
+    with psycopg.connect(database, autocommit=True) as db:
+        assert db.execute(LOST[what]).rowcount > 0
+    with pytest.raises(JournalRefused, match="run a are missing") as refused:
+        storage.facts("a", 0, 10)
+        storage.answers("a")
+    assert refused.value.code == "damaged"
+    with pytest.raises(JournalRefused):
+        storage.facts("a", 0, 10)
+        storage.keys("a")
+    assert (storage.facts("b", 0, 10), storage.keys("b")) == ([], ({"1"}, []))
+
+
+def test_a_run_from_before_anybody_counted_is_taken_as_it_is(storage: PostgresStorage, database: str) -> None:
+    storage.write([Entry("a", "1", "1", facts("x"))])
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("update loop_ls.run set answers = null")
+    storage.write([Entry("a", "2", "2")])
+    assert storage.keys("a") == ({"1", "2"}, [])
+
+
+def test_an_older_copy_of_a_database_is_not_taken_for_it(database: str, tmp_path: Path) -> None:
+    """Each engine keeps in its own folder how far it has seen it."""
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    first = PostgresStorage(database, here)
+    first.write([Entry("a", "1", "1", facts("x", "y"))])
+    PostgresStorage(database, elsewhere).close()
+    first.write([Entry("a", "2", "2", facts("z"))])
+    first.close()
+    PostgresStorage(database, here).close()
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("delete from loop_ls.fact where position = 3")
+        db.execute("delete from loop_ls.entry where key = '2'")
+        db.execute("update loop_ls.run set last_seq = 2, answers = 1")
+        db.execute("update loop_ls.head set position = 2")
+    with pytest.raises(JournalRefused, match="1 of 3 facts") as refused:
+        PostgresStorage(database, here)
+    assert refused.value.code == "damaged"
+    PostgresStorage(database, elsewhere).close()  # it had never seen the third one
+    [mark] = here.glob("database-*-mark")
+    mark.write_bytes(b"?" * len(mark.read_bytes()))
+    with pytest.raises(JournalRefused, match="cannot be read"):
+        PostgresStorage(database, here)
+    mark.unlink()
+    PostgresStorage(database, here).close()
+
+
+def test_another_database_has_a_mark_of_its_own(tmp_path: Path, database: str) -> None:
+    one = PostgresStorage(database, tmp_path)
+    one.write([Entry("a", "1", "1", facts(*"xyz"))])
+    one.close()
+    with psycopg.connect(database, autocommit=True) as db:  # it is made anew
+        db.execute("drop schema loop_ls cascade")
+    PostgresStorage(database, tmp_path).close()
+    assert len([*tmp_path.glob("database-*-mark")]) == 2
+
+
+def test_what_a_deleted_run_has_cost_is_in_the_accounts_of_its_project(storage: PostgresStorage, database: str) -> None:
+    def run(name: str, usd: float) -> list[Entry]:
+        facts = [("run_started", '{"root":"/p"}'), ("call", f'{{"usd":{usd},"tokens":{{"input":5,"output":5}}}}')]
+        return [Entry(name, ":start", "1", facts, at=time.time())]
+
+    storage.write(run("a", 0.5))
+    storage.write(run("b", 0.25))
+    storage.write([Entry("a", forget=True)])
+    storage.write([Entry("b", forget=True)])
+    storage.write(run("c", 1.0))
+    with psycopg.connect(database) as db:
+        found = db.execute("select project, day = '', usd, tokens from loop_ls.account order by 2").fetchall()
+    assert found == [("/p", False, 1.75, 30), ("/p", True, 1.75, 30)]
+
+
+async def test_a_run_whose_answers_are_missing_is_not_taken_up_by_another_engine(
+    storage: PostgresStorage, database: str
+) -> None:
+    """It would pay for them once more."""
+    journal = Journal(storage)
+    started = RunStarted(format="workflow", name="w", target={"kind": "workflow"}, path="w.yaml", root="/p")
+    await journal.append("a", ":start", [started.fact()], {"value": True})
+    await journal.append("a", "paid", [("call", {"usd": 1.0})], "an answer")
+    runs = Runs(journal)
+    assert (await journal.read(runs.taken_up, "a"))[0].status == "running"
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("delete from loop_ls.entry where key = 'paid'")
+    state, answered, begun = await journal.read(runs.taken_up, "a")
+    assert (state.status, state.reason, answered, begun) == ("failed", DAMAGED, set(), [])
+    runs.ended(state)
+    assert list(runs.damaged) == ["a"]
+    assert storage.snapshot("a") is None
+    await journal.close()

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.journal import JournalRefused
 from loop_ls.engine.money.accounts import DayLedger
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.ledger import Cost
+from loop_ls.engine.retention.run_retention import RetentionPolicy
 from tests.engine.assistants.support.project import EngineProject
 from tests.engine.control.support.project import Project
 from tests.engine.money.conftest import PRICE
@@ -80,6 +82,76 @@ async def test_what_was_spent_before_a_restart_is_spent(capped: Project) -> None
     await capped.close()
     await capped.open()
     assert (await capped.run("one"))[-1]["reason"] == "budget"
+
+
+async def one_by_one(project: Project, runs: list[str]) -> None:
+    assert project.engine is not None
+    for run_id in runs:
+        assert (await project.engine.delete(run_id))["ok"]
+
+
+async def all_at_once(project: Project, runs: list[str]) -> None:
+    assert project.engine is not None
+    assert sorted((await project.engine.delete("all"))["deleted"]) == sorted(runs)
+
+
+async def by_the_rule(project: Project, runs: list[str]) -> None:
+    """What `engine.keepRuns` lets go."""
+    assert project.engine is not None
+    project.engine._retention._keep = RetentionPolicy(runs=0)
+    assert sorted(await project.engine._retention.tidy()) == sorted(runs)
+
+
+@SPANS
+@pytest.mark.parametrize("delete", [one_by_one, all_at_once, by_the_rule])
+@pytest.mark.parametrize("known", [True, False], ids=["", "before anybody asked"])
+async def test_what_deleted_runs_have_cost_stays_spent(capped: Project, delete: Any, known: bool) -> None:
+    """Or whoever deletes a run could spend its money again."""
+    runs = [(await capped.run("one"))[0]["runId"] for _ in range(2)]
+    if not known:
+        await capped.close()
+        await capped.open()
+    await delete(capped, runs)
+    assert capped.engine is not None
+    assert (await capped.engine.runs())["runs"] == []
+    if known:
+        assert (await capped.run("one"))[-1]["reason"] == "budget"
+    await capped.close()
+    await capped.open()
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+    assert len(capped.models.requests) == 2
+
+
+@SPANS
+async def test_a_run_that_could_not_be_deleted_counts_once(capped: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = (await capped.run("one"))[0]["runId"]
+    assert capped.engine is not None
+
+    def refused(*_: Any) -> Any:
+        raise JournalRefused("disk_full", "There is no room.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(capped.engine.journal, "forget", refused)
+        assert (await capped.engine.delete(run_id))["message"] == "There is no room."
+    await capped.close()
+    await capped.open()
+    assert (await capped.run("one"))[-1]["reason"] == "completed"
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+
+
+@SPANS
+async def test_a_run_is_not_deleted_where_its_cost_cannot_be_kept(
+    capped: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = (await capped.run("one"))[0]["runId"]
+    assert capped.engine is not None
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("loop_ls.engine.runs.unrecorded_spending.write_private", full)
+    assert "cannot be kept" in (await capped.engine.delete(run_id))["message"]
+    assert (await capped.engine.state(run_id))["ok"]
 
 
 @SPANS
