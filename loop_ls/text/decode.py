@@ -46,6 +46,11 @@ def too_large(size: int) -> Fault:
     return Fault(_START, sentence, "too-large")
 
 
+def unread_link() -> Fault:
+    """The fault of a file that is a link to where nobody looks."""
+    return Fault(_START, "The file is a link that leads out of the project, so it is not read.", "link")
+
+
 def _place(data: bytes, offset: int) -> Span:
     """Where a byte stands. Everything in front of it is UTF-8 or does not count."""
     before = data[:offset].decode("utf-8", "replace").removeprefix("\ufeff")

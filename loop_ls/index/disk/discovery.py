@@ -20,14 +20,14 @@ from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, Settings, file_values, settings_of
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.ignored import Ignored
-from loop_ls.index.disk.projects import Project, is_below, project_folder
+from loop_ls.index.disk.projects import Project, is_below, project_folder, repository_of
 from loop_ls.index.disk.reference_files import layer
 from loop_ls.index.disk.roots import Root, Roots, root_of_glob
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.tree import read_yaml
-from loop_ls.text.decode import MAX_BYTES, decode, too_large
+from loop_ls.text.decode import MAX_BYTES, decode, too_large, unread_link
 from loop_ls.text.json_value import Json
 from loop_ls.text.lines import Text
 from loop_ls.text.record import equal_record
@@ -168,6 +168,8 @@ def load(path: str, uri: str | None = None) -> Document | None:
     found = read_file(path)
     if found is None:
         return None
+    if leads_out(path):
+        return Document.open(uri or uri_of(path), "", path=path, fault=unread_link())
     size, data = found
     text, fault = decode(data) if size <= MAX_BYTES else (None, too_large(size))
     if text is not None:
@@ -184,10 +186,20 @@ def _declared(data: bytes) -> str:
 
 def read_text(path: str) -> Text | None:
     """The text of a file; None where it is gone or is no text."""
-    found = read_file(path)
+    found = None if leads_out(path) else read_file(path)
     if found is None or found[0] > MAX_BYTES:
         return None
     return decode(found[1])[0]
+
+
+def leads_out(path: str) -> bool:
+    """Whether settings are a link out of their project, and out of its repository: whoever wrote the project would
+    have any file of the user read and quoted."""
+    folder, _, name = path.rpartition("/")
+    if name not in (SETTINGS_NAME, CONFIG_NAME) or not Path(path).is_symlink():
+        return False
+    inside = os.path.realpath(repository_of(folder) or folder)
+    return not is_below(inside, os.path.realpath(path))
 
 
 def read_file(path: str) -> tuple[int, bytes] | None:

@@ -40,6 +40,11 @@ def place_of(folder: str | Path) -> str | None:
     found = project_folder(folder)
     if found is not None:
         return found
+    return repository_of(folder)
+
+
+def repository_of(folder: str | Path) -> str | None:
+    """The root of the repository that a folder lies in; None where it lies in none."""
     start = Path(folder)
     return next((each.as_posix() for each in (start, *start.parents) if _is_there(each / _REPOSITORY)), None)
 

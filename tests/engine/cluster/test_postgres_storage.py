@@ -352,7 +352,7 @@ async def test_a_run_whose_answers_are_missing_is_not_taken_up_by_another_engine
     with psycopg.connect(database, autocommit=True) as db:
         db.execute("delete from loop_ls.entry where key = 'paid'")
     state, answered, begun = await journal.read(runs.taken_up, "a")
-    assert (state.status, state.reason, answered, begun) == ("failed", DAMAGED, set(), [])
+    assert (state.status, (state.error or {}).get("code"), answered, begun) == ("failed", DAMAGED, set(), [])
     runs.ended(state)
     assert list(runs.damaged) == ["a"]
     assert storage.snapshot("a") is None
