@@ -14,6 +14,7 @@ from loop_ls.contract.key_file import read_key
 from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.consent import KEY_NAME, Consents, for_others, proof
 from loop_ls.engine.capabilities.endpoints import endpoints
+from loop_ls.engine.capabilities.needs import of_servers
 from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
 from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
@@ -393,3 +394,34 @@ def _name_of(one: Capability, folder: Path) -> str:
     consents.settle(Capabilities.of([one]), agreed(folder / "name", question(consents, one)))
     [name] = json.loads((folder / "name" / "consents.json").read_text())
     return str(name)
+
+
+BAD_ADDRESSES = {
+    "a user name": "http://localhost:x@evil.test/mcp",
+    "a password": "https://me:secret-9934@evil.test/mcp",
+    "a blank": "http://evil.test /mcp",
+    "a backslash": "http://127.0.0.1\\@evil.test/mcp",
+    "a line": "http://evil.test/\nmcp",
+    "another scheme": "file:///etc/passwd",
+    "a scheme of a program": "javascript:alert(1)",
+    "no host": "http:///mcp",
+    "a port that there is not": "http://127.0.0.1:99999/mcp",
+    "the port of nobody": "http://127.0.0.1:0/mcp",
+    "no scheme": "//evil.test/mcp",
+    "an open bracket": "http://[::1/mcp",
+    "a letter that is not shown": "http://evil\u200b.test/mcp",
+}
+
+
+@pytest.mark.parametrize("why", BAD_ADDRESSES)
+def test_a_server_of_tools_at_what_is_no_address_is_refused(why: str) -> None:
+    """As of a provider: where two parsers disagree, the question would name another host than the one that is asked."""
+    with pytest.raises(Refused, match=r"`servers\.far\.url`") as refused:
+        of_servers({"far": {"url": BAD_ADDRESSES[why]}}, ["far"])
+    assert refused.value.code == "bad_argument"
+    assert "secret-9934" not in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_a_server_of_tools_at_an_address_is_shown_with_its_host() -> None:
+    needed = of_servers({"far": {"url": "https://tools.test/mcp"}}, ["far"])
+    assert "tools.test" in " ".join(map(sentence, needed.places({})))

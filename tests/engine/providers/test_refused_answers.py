@@ -150,3 +150,22 @@ async def test_a_step_that_is_answered_with_a_tool_that_nobody_offered_fails(tmp
     assert facts[-1]["kind"] == "failed"
     assert "asked for a tool that nobody offered: `rm_rf`" in facts[-1]["error"]["message"]
     assert not [fact for fact in facts if fact["kind"] == "step_started" and fact["step"] == "b"]
+
+
+SCRIPT = "answers: [{say: {calls: [{tool: rm_rf, arguments: {path: /}}], then: done}}]\n"
+TWO = "steps:\n  - {name: a, run: Do}\n  - {name: b, needs: [a], run: 'Review: {{a}}'}\n"
+
+
+@pytest.mark.parametrize("mock", [False, True], ids=["scripted", "mock"])
+async def test_nor_does_one_whose_script_asks_for_a_tool_that_nobody_offered(tmp_path: Path, mock: bool) -> None:
+    house, project = Providers({}), Project(tmp_path)
+    project.write(main="execution: {provider: scripted, model: m}\n" + TWO)
+    (project.root / "main.answers.yaml").write_text(SCRIPT)
+    engine = await project.open()
+    engine._models = house.for_plan
+    facts = await project.run("main", mock=mock)
+    await project.close()
+    await house.aclose()
+    assert facts[-1]["kind"] == "failed"
+    assert "asked for a tool that nobody offered: `rm_rf`" in facts[-1]["error"]["message"]
+    assert not [fact for fact in facts if fact["kind"] == "step_started" and fact["step"] == "b"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.messages import ToolAnswer, Turn
+from loop_ls.engine.core.messages import ToolAnswer, ToolSpec, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers, ScriptFault, read_script
@@ -197,11 +197,12 @@ async def test_a_script_may_ask_for_tools_round_by_round() -> None:
     ask = Asked(
         Providers({}).models({"s": {"kind": "scripted", "script": [{"say": {"calls": rounds, "then": "done"}}]}})
     )
-    first = await ask("s")
+    tools = tuple(ToolSpec(name, "", {"type": "object"}) for name in ("add", "echo"))
+    first = await ask("s", tools=tools)
     assert [(call.name, call.arguments) for call in first.calls] == [("add", {"a": 1}), ("echo", {})]
     turn = Turn("", first.calls, tuple(ToolAnswer(call.id, "x") for call in first.calls))
-    assert [call.name for call in (await ask("s", turns=(turn,))).calls] == ["echo"]
-    last = await ask("s", turns=(turn, turn))
+    assert [call.name for call in (await ask("s", turns=(turn,), tools=tools)).calls] == ["echo"]
+    last = await ask("s", turns=(turn, turn), tools=tools)
     assert (last.text, last.calls, last.finish) == ("done", (), "stop")
 
 

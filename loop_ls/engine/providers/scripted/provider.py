@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.providers import failures
+from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.scripted.script import Line, Script
 
 #: Rough, and the same for everybody: four characters a token.
@@ -52,6 +54,9 @@ class ScriptedModels:
         await self._speak(text, hear)
         if not text.strip() and not calls:
             raise self._failure("empty", request, None)
+        if calls and not request.tools:  # as of any other model
+            provider = Provider(self._name, "scripted")
+            raise failures.not_offered(provider, request.model, [call.name for call in calls])
         tokens = (sum(map(_tokens, request.texts)), _tokens(text) + sum(_tokens(call.written) for call in calls))
         return ModelReply(
             text=text,
