@@ -146,8 +146,8 @@ class PostgresStorage:
         return int(self._all("select position from loop_ls.head")[0][0])
 
     def keys(self, run: str) -> tuple[set[str], list[str]]:
-        found = self._entries(run, "e.value is not null")
-        return {key for key, answered in found if answered}, [key for key, answered in found if not answered]
+        found = self._entries(run, "left(e.value, 1)")
+        return {key for key, value in found if value is not None}, [key for key, value in found if value is None]
 
     def answers(self, run: str) -> dict[str, str | None]:
         """With the texts of the run, so that what is read next needs no question for each."""
@@ -161,7 +161,7 @@ class PostgresStorage:
         self._texts.update(texts)
         return dict(self._entries(run, "e.value"))
 
-    def _entries(self, run: str, value: str) -> list[tuple[str, Any]]:
+    def _entries(self, run: str, value: str) -> list[tuple[str, str | None]]:
         """Keys of a run, with what `value` gives of each. Raises `JournalRefused` where answers are missing."""
         query = (
             f"select r.answers, e.value is not null, e.key, {value} from loop_ls.run r"
