@@ -144,8 +144,8 @@ class NoOutputs:
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """What of a loop is passed over on a way that was gone before: the iterations up to `before`, which left
-    `earlier`, and those after `last`. `through`: all outputs before `last`; where it is `over`, all outputs of the loop,
-    which has ended."""
+    `earlier`, and those after `last`. `through`: all outputs before `last`; of a loop that is
+    `over`, all outputs."""
 
     before: int = 0
     last: int | None = None
