@@ -35,7 +35,10 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
         super().data_received(data)
-        if self.cycle is None or self.cycle.response_complete:
+        if self.transport.get_protocol() is not self:  # handed over to a WebSocket, which may be silent for hours
+            self._head_came()
+            self._written()
+        elif self.cycle is None or self.cycle.response_complete:
             self._await_head()
         else:
             self._head_came()

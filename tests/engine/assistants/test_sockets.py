@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from loop_ls.engine.api.connection import Connection
 from tests.engine.assistants.support.served import OWNER_TOKEN, Client, ServedProject, serving
 from tests.engine.runners.support.agents import gone
 
@@ -362,3 +363,26 @@ async def test_a_wrong_token_in_the_header_of_a_socket_begins_no_session(served:
         assert (answer.status_code, "sid" in answer.text) == (401, False)
         owner = {"Authorization": f"Bearer {OWNER_TOKEN}"}
         assert "sid" in (await http.get("/socket.io/", params=query, headers=owner)).text
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+async def test_AB_165_a_socket_lives_as_long_as_its_client(
+    served: ServedProject, transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit of a request's head ends where the connection becomes a WebSocket."""
+    seen: list[Connection] = []
+    made = Connection.connection_made
+
+    def remembered(connection: Connection, to: asyncio.Transport) -> None:
+        seen.append(connection)
+        made(connection, to)
+
+    monkeypatch.setattr(Connection, "connection_made", remembered)
+    client = await served.socket(transport=transport)
+    for connection in seen:
+        if connection._head is not None:
+            connection._give_up()  # its ten seconds are over
+    await started(client)
+    assert (await client.status("idle"))["agentId"] == "fixer"
+    assert seen
+    assert client.io.connected
