@@ -34,8 +34,7 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
         root, where = definition
     else:
         root, path = found_file(word, args.root)
-        target = {"kind": "loop", "name": args.loop} if args.loop else {"kind": "workflow"}
-        where = {"path": str(path), "target": target}
+        where = {"path": str(path), "target": _target(path, args.loop)}
     request: JsonObject = {
         "root": str(root),
         **where,
@@ -65,16 +64,26 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
     return RequestedRun(root, request)
 
 
+def _target(path: Path, loop: str | None) -> JsonObject:
+    """What of a file runs: all of it, or the loop with this name. In a file of assistants each of them is a loop."""
+    from loop_ls.formats.registry import ASSISTANT, claimed
+
+    if not loop:
+        return {"kind": "workflow"}
+    return {"kind": "assistant" if claimed(str(path)) == ASSISTANT else "loop", "name": loop}
+
+
 def asked_instead(args: argparse.Namespace) -> dict[str, str]:
     """Whom to ask in place of those that the files name."""
     return {name: value for name in ("provider", "model") if (value := getattr(args, name, None)) is not None}
 
 
 def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] | None:
-    """A role loop by its name, where that is no file and no workflow: those of the workspace and the
-    built-in ones."""
+    """A role loop by its name, or an assistant by its id, where that is no file and no workflow: those of the
+    workspace and the built-in ones."""
     from loop_ls.cli.engine.connect import data_dir_of
     from loop_ls.client import data_folder
+    from loop_ls.engine.assistants.discovery import Assistants
     from loop_ls.engine.roles.definitions import definitions
     from loop_ls.formats.role_loop.built_in_loops import BUILT_IN
     from loop_ls.index.disk.discovery import discover
@@ -87,7 +96,7 @@ def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] 
         return None
     data = data_folder(root, data_dir_of(args.data_dir, root))
     names = {one.name for one in definitions(root.as_posix(), data)}
-    if word not in names and word not in BUILT_IN:
+    if word not in names and word not in BUILT_IN and Assistants(root).find(word) is None:
         return None
     return root, {"target": {"kind": "definition", "name": word}}
 

@@ -134,7 +134,8 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
     keys = [each.id for each in found]
     if wanted is None:
         listed = ", ".join(f"`{key}`" for key in keys)
-        raise Refused("bad_argument", f"{request.path} holds several assistants: {listed}.", "Name one as the target.")
+        hint = "Start one by its id (`loop-ls run ID`), or name it in the `target` of the request."
+        raise Refused("bad_argument", f"{request.path} holds several assistants: {listed}.", hint)
     fitting = [each for each in found if each.id == wanted] or [each for each in found if each.name == wanted]
     if not fitting:
         near = nearest(wanted, keys)

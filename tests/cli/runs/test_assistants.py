@@ -125,3 +125,25 @@ def _ended(project: CliProject, run_id: str) -> Any:
     done = project.call("runs", "status", run_id, "--json")
     state = json.loads(done.stdout).get("state") or {}
     return state if state.get("endedAt") else None
+
+
+TWO = """\
+assistants:
+  - {id: greeter, name: Greeter, persona: You greet., loopEnabled: true, maxIterations: 1}
+  - {id: closer, name: Closer, persona: You close., loopEnabled: true, maxIterations: 1}
+"""
+
+
+@pytest.mark.parametrize("words", [("closer",), ("team.assistant.yaml", "--loop", "closer")])
+def test_AB_166_one_of_several_assistants_is_started_by_its_id(alone: CliProject, words: tuple[str, ...]) -> None:
+    alone.write("team.assistant.yaml", TWO)
+    done = alone.call("run", *words, "--input", "x", "--mock", "--json")
+    assert json.loads(done.stdout).get("name") == "Closer", done.stdout + done.stderr
+
+
+def test_AB_166_a_file_of_several_assistants_says_how_one_is_named(alone: CliProject) -> None:
+    alone.write("team.assistant.yaml", TWO)
+    done = alone.call("run", "team.assistant.yaml", "--input", "x", "--mock")
+    assert done.returncode == 2
+    assert "`greeter`, `closer`" in done.stderr
+    assert "`loop-ls run ID`" in done.stderr
