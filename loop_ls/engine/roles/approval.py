@@ -23,6 +23,13 @@ _NEGATIONS = frozenset({"not", "never", "cannot", "without", "neither", "nor", "
 _REACH = 3
 #: What a line of a verdict may begin with.
 _BEFORE = re.compile(r"^[\W_]*(?:verdict[\W_]+)?", re.IGNORECASE)
+#: An entry of a list: it is read as a verdict only where no other line is one.
+ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+#: What takes an approval back on the same line: `APPROVED: no`, `approved once the tests pass`.
+_RESERVED = re.compile(
+    r"[\W_]{0,20}(?:(?:no|none|false|never)[\W_]*$|(?:not|pending|if|once|when|unless|only|except|but|provided)\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +64,27 @@ def by_words(text: str, more: Iterable[str] = ()) -> Finding:
 
 
 def by_last_line(text: str, more: Iterable[str] = ()) -> Finding:
-    """The rule of mode `verdict_line`: the last line that begins with a signal decides."""
+    """The rule of mode `verdict_line`: the last line that begins with a signal decides, unless it takes it back."""
+    lines = re.split(r"\r\n?|\n", text.replace("’", "'"))
+    plain, items = ([one for one in lines if bool(ITEM.match(one)) is listed] for listed in (False, True))
+    return _last_verdict(plain, more) or _last_verdict(items, more) or Finding(False)
+
+
+def _last_verdict(lines: list[str], more: Iterable[str]) -> Finding | None:
     ways = [(False, [*map(_pattern, REJECTIONS)]), (True, [*map(_pattern, (*APPROVALS, *more))])]
     any_of = re.compile("|".join(each.pattern for _, patterns in ways for each in patterns))
-    for line in reversed(re.split(r"\r\n?|\n", text.replace("’", "'"))):
+    for line in reversed(lines):
         start = _BEFORE.sub("", line, count=1)
         low = _low(start)
         if not any_of.match(low):
             continue
         for approved, patterns in ways:
             found = next((m for each in patterns if (m := each.match(low))), None)
-            if found is not None:
-                return Finding(approved, start[: found.end()])
-    return Finding(False)
+            if found is None:
+                continue
+            back = _RESERVED.match(start, found.end()) if approved else None
+            return Finding(approved and back is None, start[: (back or found).end()])
+    return None
 
 
 def _first(low: str, signals: Iterable[str]) -> tuple[int, int] | None:

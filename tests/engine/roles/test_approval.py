@@ -10,6 +10,9 @@ import pytest
 from loop_ls.engine.roles.approval import APPROVALS, REJECTIONS, by_last_line, by_words
 from loop_ls.engine.roles.body import _SIGNAL, SIGNAL_LINE
 from loop_ls.engine.roles.gate import TRIES, read_gate
+from loop_ls.formats.role_loop.built_in_loops import BUILT_IN, built_in_text
+from loop_ls.formats.role_loop.model import EvaluationBound
+from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.testing.call_count import calls_in
 
 from .conftest import EngineProject
@@ -99,11 +102,39 @@ def test_RB_048_a_clause_before_does_not_negate() -> None:
         ("APPROVED\nNeeds work: the tests", False),
         ("**Verdict:** approved\nThanks.", True),
         ("It is approved", False),
+        ("- APPROVED", True),
+        ("NEEDS CHANGES\n1. Accepted inputs are not checked\n- Approved words are missing", False),
         ("", False),
     ],
 )
 def test_RB_133_in_mode_verdict_line_the_last_line_that_begins_with_a_signal_decides(text: str, approved: bool) -> None:
     assert by_last_line(text).approved is approved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would have APPROVED this, but the tests fail.",
+        "APPROVED: no",
+        "**APPROVED**: not yet",
+        "Approved once the tests pass",
+        "APPROVED, but the tests fail",
+        "Verdict: FAIL. Respond APPROVED only when fixed",
+        "Once X is fixed it can be approved",
+    ],
+)
+def test_RB_145_a_verdict_line_that_takes_its_approval_back_is_none(text: str) -> None:
+    assert not by_last_line(text).approved
+    assert by_last_line("APPROVED: no open point is left").approved
+
+
+def test_RB_145_the_built_in_reviewers_decide_by_their_verdict_line() -> None:
+    loops = {name: read_role_loop(built_in_text(name)) for name in BUILT_IN}
+    judged = {
+        name: loop for name, loop in loops.items() if isinstance(getattr(loop, "termination", None), EvaluationBound)
+    }
+    assert len(judged) == 3
+    assert {loop.approval.mode for loop in judged.values()} == {"verdict_line"}
 
 
 @pytest.mark.parametrize(
