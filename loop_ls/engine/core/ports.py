@@ -306,7 +306,8 @@ class ModelRequest:
     record of calls and to scripted providers, never to the model. `attempts` bounds how often it is
     asked in all when a provider is busy or out of order; None: as often as the provider's rule says
     (1 where the caller has a rule of its own: `on_failure: retry`, a next provider in the chain).
-    `tools` are offered; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
+    `tools` are offered, unless it is `closing`: then they are only what earlier rounds speak of, and it has to answer
+    without them; `turns` are the rounds of tools since the prompt. `budget_usd` is what an agent, whose
     cost nobody can bound, may spend on it. `bill` hears of the attempts that gave no answer.
     `schema` is the JSON Schema of the answer, for providers that hold a model to one; what comes is text all the same.
     `patient`: nobody is asked after this provider and its `fallback`, so the last of them, where it is left alone
@@ -329,6 +330,7 @@ class ModelRequest:
     budget_usd: float | None = None
     bill: Bill | None = field(default=None, compare=False, repr=False)
     patient: bool = False
+    closing: bool = False
 
     @property
     def texts(self) -> Iterator[str]:

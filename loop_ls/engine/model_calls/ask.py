@@ -94,6 +94,7 @@ class Question:
     turns: tuple[Turn, ...] = ()
     schema: Mapping[str, Json] | None = None
     offered: Callable[[], Awaitable[tuple[ToolSpec, ...]]] | None = None
+    closing: bool = False  # it is asked for an answer without tools
 
     def request(self, target: Target) -> ModelRequest:
         return ModelRequest(
@@ -108,6 +109,7 @@ class Question:
             timeout=self.timeout,
             purpose=self.purpose,
             patient=target == self.targets[-1],
+            closing=self.closing,
             place=self.request_place or self.place.key,
             attempts=1 if self.once or len(self.targets) > 1 else None,
         )

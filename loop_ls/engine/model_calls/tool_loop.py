@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Protocol, TypedDict
 
@@ -23,6 +24,8 @@ from loop_ls.text.json_value import Json
 
 #: Rounds of tools in one answer, where nobody says how many.
 ROUNDS = 10
+#: What a model reads behind the results of its last round of tools.
+CLOSING = "\n\n[No more tools can be used. Answer now with what you know, and say what is left open.]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +67,21 @@ async def converse(
     before: Sequence[Fact] = (),
     then: Callable[[str], Iterable[Fact]] = lambda text: (),
 ) -> str:
-    """The model's last word, after at most `rounds` rounds of tools. Raises `Failure`."""
+    """The model's last word, after at most `rounds` rounds of tools: the question after the last one wants an answer
+    without them, so that no work is lost. Raises `Failure` where none comes."""
     asked = replace(question, offered=toolbox.offered)
     for number in count(1):
+        if number > rounds:
+            asked = _closing(asked)
         answer = await answered(
             asked,
             models,
             recorder,
             before if number == 1 else (),
-            lambda answer: () if answer.get("calls") else then(answer["text"]),
+            partial(_following, closing=number > rounds, then=then),
         )
         calls = read_calls(answer.get("calls"))
-        if not calls:
+        if not _goes_on(answer, closing=number > rounds):
             return answer["text"]
         if number > rounds:
             raise _no_end(question, rounds)
@@ -86,6 +92,24 @@ async def converse(
         turn = Turn(answer["text"], calls, tuple(answers), answer.get("thoughts", ""))
         asked = _next(asked, question, turn, number, answer)
     raise AssertionError("counting does not end")
+
+
+def _goes_on(answer: ModelAnswer, closing: bool) -> bool:
+    """Whether it asks for tools. Of one that had to answer without them what it says counts, if it says anything."""
+    return bool(answer.get("calls")) and not (closing and answer["text"].strip())
+
+
+def _following(answer: ModelAnswer, closing: bool, then: Callable[[str], Iterable[Fact]]) -> Iterable[Fact]:
+    return () if _goes_on(answer, closing) else then(answer["text"])
+
+
+def _closing(asked: Question) -> Question:
+    """The same question for an answer without tools. They stay declared: services refuse rounds of unknown ones."""
+    if not asked.turns:
+        return replace(asked, offered=None)
+    *before, last = asked.turns
+    answers = (*last.answers[:-1], replace(last.answers[-1], text=last.answers[-1].text + CLOSING))
+    return replace(asked, turns=(*before, replace(last, answers=answers)), closing=True)
 
 
 def _next(asked: Question, question: Question, turn: Turn, number: int, answer: ModelAnswer) -> Question:
@@ -134,6 +158,6 @@ def _no_end(question: Question, rounds: int) -> Failure:
     return Failure(
         "limit_reached",
         f"the model asked for tools again after {rounds} rounds of them",
-        f"raise `max_iterations` of the step (now {rounds}), or say in the prompt when to stop",
+        f"raise `max_iterations` of the step or stage (now {rounds}), or say in the prompt when to stop",
         place=question.place.key,
     )

@@ -47,6 +47,19 @@ async def test_without_tools_nothing_about_them_is_sent(llmock: Any, ask: Asked,
     assert "tool" not in json.dumps(llmock.last_request.body)
 
 
+@both
+@pytest.mark.parametrize("closing", [False, True])
+async def test_whoever_has_to_answer_without_tools_is_told_so_and_still_knows_them(
+    llmock: Any, ask: Asked, provider: str, closing: bool
+) -> None:
+    turn = Turn("", (ToolCall("t1", "search", {}, "{}"),), (ToolAnswer("t1", "one document"),))
+    await ask(provider, tools=(SEARCH,), turns=(turn,), closing=closing)
+    body = llmock.last_request.body
+    assert len(body["tools"]) == 1
+    none = {"openai": "none", "anthropic": {"type": "none"}}[provider]
+    assert body.get("tool_choice") == (none if closing else None)
+
+
 def chunk(*calls: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     return {"choices": [{"delta": {"tool_calls": list(calls)}, "finish_reason": finish}]}
 

@@ -150,6 +150,30 @@ async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(project: EnginePr
     assert (state["status"], len(asked)) == ("failed", 100)
 
 
+@pytest.mark.parametrize("cap", [1, 3])
+async def test_RB_146_a_stage_at_its_cap_is_asked_for_an_answer_without_tools(project: EngineProject, cap: int) -> None:
+    from loop_ls.engine.core.messages import ToolCall
+    from loop_ls.engine.core.ports import ModelReply
+    from loop_ls.engine.model_calls.tool_loop import CLOSING
+
+    asked: list[Any] = []
+
+    async def ask(request: Any, *others: Any) -> ModelReply:
+        asked.append(request)
+        if request.closing or not request.tools:
+            return ModelReply("what I know", "p", "m")
+        return ModelReply("", "p", "m", calls=(ToolCall("1", "file_list", {}, "{}"),))
+
+    project.models.ask = ask  # type: ignore[method-assign,assignment]
+    roles = [{"name": "write", "role": "coder", "prompt": "Write.", "max_iterations": cap}]
+    project.define("long", roles=roles, termination_condition={"type": "iteration_bound", "value": 1})
+    state = await project.run("long")
+    assert (state["status"], state["lastOutput"], len(asked)) == ("completed", "what I know", cap)
+    assert [request.closing for request in asked] == [False] * (cap - 1) + [cap > 1]
+    if cap > 1:
+        assert asked[-1].turns[-1].answers[-1].text.endswith(CLOSING)
+
+
 async def test_RB_105_a_coder_has_everything(root: Path) -> None:
     found = await names(box(root, ROLES["coder"].access, Discovered()))
     assert found == READING | NOTES | FULL | {"weather"}

@@ -48,6 +48,8 @@ class Anthropic:
         }
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
+            if request.closing:
+                body["tool_choice"] = {"type": "none"}
         if request.schema is not None and "output_config" not in without:
             body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
         if request.system:

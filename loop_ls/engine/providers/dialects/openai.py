@@ -47,6 +47,8 @@ class OpenAI:
             body["max_completion_tokens" if new else "max_tokens"] = request.max_tokens
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
+            if request.closing:
+                body["tool_choice"] = "none"
         if request.schema is not None:
             form: JsonObject = {"name": "answer", "strict": True, "schema": dict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}

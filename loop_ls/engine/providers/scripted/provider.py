@@ -49,7 +49,7 @@ class ScriptedModels:
         await asyncio.sleep(self._script.delay if line.delay is None else line.delay)
         self._fail_on_cue(line, request)
         rounds = len(request.turns)
-        calls = line.calls[rounds] if rounds < len(line.calls) else ()
+        calls = line.calls[rounds] if rounds < len(line.calls) and not request.closing else ()
         text = "" if calls else line.text
         await self._speak(text, hear)
         if not text.strip() and not calls:
