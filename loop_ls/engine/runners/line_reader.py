@@ -95,14 +95,15 @@ async def run_lines(what: Invocation, hear: Callable[[str], bool]) -> Ended:
         status = await held.wait()
         return Ended(status, await errors)
     finally:
+        last = asyncio.create_task(_last_words(process.stdout, hear))
         if held.running:
-            await asyncio.shield(held.stop())
+            await asyncio.shield(held.interrupt())
         held.release()
         with suppress(asyncio.CancelledError):  # the program is gone, so its output has an end
-            await asyncio.wait({asyncio.ensure_future(_drained(process.stdout)), errors}, timeout=1)
-        for task in (feeding, errors):
+            await asyncio.wait({last, errors}, timeout=1)
+        for task in (feeding, errors, last):
             task.cancel()
-        await asyncio.gather(feeding, errors, return_exceptions=True)
+        await asyncio.gather(feeding, errors, last, return_exceptions=True)
 
 
 async def _lines(stream: asyncio.StreamReader, limits: _Limits) -> AsyncIterator[str]:
@@ -136,9 +137,10 @@ def _text(line: bytes | bytearray) -> str:
     return line.decode("utf-8", "replace").rstrip("\r")
 
 
-async def _drained(stream: asyncio.StreamReader) -> None:
-    while await stream.read(CHUNK):
-        pass
+async def _last_words(stream: asyncio.StreamReader, hear: Callable[[str], bool]) -> None:
+    """What a program that is interrupted says before it ends: what it has cost."""
+    async for line in _lines(stream, _Limits(None, None)):
+        hear(line)
 
 
 async def _tail(stream: asyncio.StreamReader) -> str:

@@ -68,8 +68,15 @@ class SupervisedProcess:
 
     async def stop(self, *, gently: bool = False) -> int:
         """End the whole group: SIGTERM, then SIGKILL after 0.2 s (5 s when `gently`). Its exit status."""
+        return await self._ended(b"l" if gently else b"t")
+
+    async def interrupt(self) -> int:
+        """End the whole group: SIGINT, on which agents still say what they have cost, then SIGKILL after 1 s."""
+        return await self._ended(b"i")
+
+    async def _ended(self, word: bytes) -> int:
         if self.running:
-            self._say(b"l" if gently else b"t")
+            self._say(word)
         try:
             async with asyncio.timeout(LAST_RESORT):
                 return await self.wait()

@@ -1,9 +1,9 @@
 """The child side of the supervisor: starts a program in a session of its own and ends all of it.
 
 Run as a file by `supervisor`, with nothing but the standard library and as little of it as possible
-(15 ms). The pipe tells it what to do: `t` ends the group politely and soon, `l` politely and with
-more time; when the pipe closes, the engine is gone and the group goes at once. What left the group is found
-by the mark in its environment, where there is a /proc to look into.
+(15 ms). The pipe tells it what to do: `t` ends the group politely and soon, `l` politely and with more time, `i` as if
+a person had interrupted it; when the pipe closes, the engine is gone and the group goes at once. What left the group is
+found by the mark in its environment, where there is a /proc to look into.
 """
 
 import os
@@ -11,7 +11,7 @@ import select
 import signal
 import sys
 
-SOON, LATER = 0.2, 5.0
+SOON, INTERRUPTED, LATER = 0.2, 1.0, 5.0
 #: The variable by which a program is known that made a session of its own, as daemons do.
 MARK = "LOOP_LS_LEASH"
 
@@ -64,8 +64,8 @@ def end_of(child: int, pipe: int, wake: int) -> int:
             kill(child, signal.SIGKILL)
         if pipe in ready:
             word = os.read(pipe, 1)
-            kill(child, signal.SIGTERM if word else signal.SIGKILL)
-            patience = {b"t": SOON, b"l": LATER}.get(word)
+            kill(child, {b"": signal.SIGKILL, b"i": signal.SIGINT}.get(word, signal.SIGTERM))
+            patience = {b"t": SOON, b"i": INTERRUPTED, b"l": LATER}.get(word)
             listening = [pipe, wake] if word else [wake]
     kill(child, signal.SIGKILL)  # whatever the program left running
     for _ in range(3):  # one that starts another meanwhile is looked for again

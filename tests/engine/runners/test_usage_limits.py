@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -115,6 +116,33 @@ async def test_work_that_failed_is_booked_with_what_it_took(tmp_path: Path) -> N
     found, bill = await failing(agent(tmp_path, USED, FAILED, price=price), tmp_path)
     assert found.booked
     assert [(one.input_tokens, one.output_tokens, one.usd) for one in bill.attempts] == [(900, 50, pytest.approx(0.95))]
+
+
+#: What Claude Code does when it is interrupted: its result with the cost of all that it has used.
+TELLS_ITS_COST = """
+import json, signal
+def ended(*_):
+    print(json.dumps({"type": "result", "subtype": "error_during_execution", "is_error": True, "total_cost_usd": 0.5,
+        "modelUsage": {"m": {"inputTokens": 7000, "outputTokens": 400}}}), flush=True)
+    sys.exit(1)
+signal.signal(signal.SIGINT, ended)
+open("ready", "w").close()
+time.sleep(60)"""
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_an_agent_is_interrupted_first_so_that_it_says_what_it_has_cost(tmp_path: Path, stopped: bool) -> None:
+    runner, bill = agent(tmp_path, USED, then=TELLS_ITS_COST), RecordingBill()
+    work = Assignment("Work.", folder=str(tmp_path), bill=bill, idle=None if stopped else 3.0)
+    running = asyncio.create_task(runner.run(work))
+    if stopped:
+        async with asyncio.timeout(60):
+            while not (tmp_path / "ready").exists():
+                await asyncio.sleep(0.01)
+        running.cancel()
+    with pytest.raises(asyncio.CancelledError if stopped else Failure):
+        await running
+    assert [(one.input_tokens, one.output_tokens, one.usd) for one in bill.attempts] == [(7000, 400, 0.5)]
 
 
 async def test_an_agent_that_a_limit_ended_is_booked_too(tmp_path: Path) -> None:
