@@ -90,6 +90,7 @@ class Iteration(TypedDict):
     question: NotRequired[str]
     condition: NotRequired[str]
     local: NotRequired[bool]
+    findings: NotRequired[list[str]]
     error: NotRequired[Error]
     usd: NotRequired[float]
     started_at: str | None

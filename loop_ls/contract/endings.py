@@ -24,7 +24,7 @@ Status = Literal[
 ]
 #: What a judge says: of a failed iteration nobody asks one.
 Judgement = Literal["yes", "no", "impossible", "unclear", "error"]
-Success = Literal["condition_met", "approved", "goal_met", "converged", "completed", "no_items"]
+Success = Literal["condition_met", "approved", "goal_met", "converged", "completed", "deadline", "no_items"]
 Limit = Literal[
     "max_iterations",
     "time_limit",
@@ -33,6 +33,7 @@ Limit = Literal[
     "fixation",
     "unchanged",
     "impossible",
+    "stuck",
     "no_ops",
     "unfixable",
     "planner_error",
@@ -81,6 +82,7 @@ ENDINGS: dict[str, Ending] = {
     "goal_met": Ending("success", "goal met"),
     "converged": Ending("success", "converged"),
     "completed": Ending("success", "completed"),
+    "deadline": Ending("success", "its time is over"),
     "no_items": Ending("success", "no items"),
     "max_iterations": Ending("limit", "limit reached, condition not met"),
     "max_rounds": Ending("limit", "no rounds left"),
@@ -89,6 +91,7 @@ ENDINGS: dict[str, Ending] = {
     "fixation": Ending("limit", "the same failure again"),
     "unchanged": Ending("limit", "the output no longer changes"),
     "impossible": Ending("limit", "the condition cannot be met"),
+    "stuck": Ending("limit", "no progress"),
     "no_ops": Ending("limit", "the planner proposed no allowed change"),
     "unfixable": Ending("limit", "editing the file cannot fix it"),
     "planner_error": Ending("limit", "the planner gave no usable answer"),
@@ -180,7 +183,7 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
         case "success" if reason == "no_items":
             return words
         case "success":
-            return f"{words}{after}" if reason in ("completed", None, "") else f"{words}{where}"
+            return f"{words}{after}" if reason in ("completed", "deadline", None, "") else f"{words}{where}"
         case "limit" if reason == "max_iterations":
             return f"limit reached{after}, condition not met"
         case "limit" if unit == "round":

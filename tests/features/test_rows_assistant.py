@@ -24,9 +24,9 @@ TOP = (
     *("maxTotalBudgetUsd", "maxDurationSeconds", "stallAfter", "retry"),
 )
 CRITERIA = {
-    None: {"type", "value", "argv", "timeoutSeconds", "cwd", "includeOutput"},
-    "regex": {"value"},
-    "test_pass": {"value", "argv", "timeoutSeconds", "cwd", "includeOutput"},
+    None: {"type", "value", "argv", "timeoutSeconds", "cwd", "includeOutput", "lastLine", "inARow"},
+    "regex": {"value", "lastLine", "inARow"},
+    "test_pass": {"value", "argv", "timeoutSeconds", "cwd", "includeOutput", "inARow"},
     "manual": set(),
     "max_iterations": set(),
 }

@@ -45,6 +45,16 @@ async def test_a_message_and_a_persona_of_any_length_arrive(workplace: Workplace
     assert sent.count(" Really.") == 5000
 
 
+@pytest.mark.timeout(400)
+async def test_the_second_round_uses_what_only_the_reviewer_knew(workplace: Workplace) -> None:
+    end = await workplace.review_loop("4711")
+    assert (end["kind"], end.get("reason"), end.get("totalIterations")) == ("completed", "approved", 2), end
+    first, second = (fact for fact in end["facts"] if fact["kind"] == "judged")
+    (finding,) = first["findings"]
+    assert (finding["severity"], finding["location"]) == ("critical", "a.py:1")
+    assert second["findings"] == [{**finding, "settled": True}]
+
+
 HOOKS = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch started.txt"}]}]}}
 #: What a project can hold that a program would start by itself.
 PROGRAMS_OF_A_PROJECT = {

@@ -141,14 +141,38 @@ class Workplace:
         (self.root / "loops/look.json").write_text(json.dumps(told))
         return await self.run({"definition": "look", "goal": "Do it."})
 
-    async def run(self, request: Json) -> Json:
+    async def review_loop(self, fact: str) -> Json:
+        """One makes and one reviews, both with the program. Only the reviewer knows the fact, and approves nothing
+        else; whoever makes knows it from what is said to him, or not at all."""
+
+        def answer(request: Request) -> Answer:
+            if "judge, Stage 2 of 2" in request.texts:
+                known = f"The port is {fact}." in request.texts.partition("## Last output of iteration")[0]
+                return (
+                    "APPROVED"
+                    if known
+                    else f"I read it.\n\nNEEDS CHANGES\n1. **critical**: the port is {fact} (a.py:1)"
+                )
+            return f"The port is {fact}." if fact in request.texts else "The port is unknown."
+
+        self.provider.answer = answer
+        who = {"access": "readonly", "provider": "claude-code", "model": self.agent.model}
+        self.settings(roles={"maker": who, "judge": who}, assist={"provider": "scripted", "model": "m"})
+        bound = {"type": "evaluation_bound", "value": {"criteria": "It is right.", "max_review_rounds": 3}}
+        told = {"name": "pair", "description": "Make, review.", "termination_condition": bound}
+        told["approval"] = {"mode": "verdict_line"}
+        told["roles"] = [{"name": each, "role": each, "prompt": "Do your part."} for each in ("maker", "judge")]
+        self.write("loops/pair.json", json.dumps(told))
+        return await self.run({"definition": "pair", "goal": "Name the port."}, 2 * SECONDS)
+
+    async def run(self, request: Json, seconds: float = SECONDS) -> Json:
         """To its end, which is given with all calls."""
         request = {"root": str(self.root), **request}
         answer = await self.engine.start(request)
         if answer.get("code") == "consent_required":
             answer = await self.engine.start({**request, "consent": agreed(self.data, answer)})
         assert answer["ok"], answer
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             async for _, event in self.engine.subscribe(after=0, run_id=answer["runId"]):
                 if event["kind"] in ENDS:
                     break

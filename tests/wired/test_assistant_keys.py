@@ -42,6 +42,7 @@ SCRIPTS = {
     **dict.fromkeys(("retry", "attempts", "backoffSeconds"), BROKEN),
     "stallAfter": DULL,
     "maxTotalBudgetUsd": COSTLY,
+    "lastLine": {"agent": ["DONE\nnot yet", "second", "third"]},
 }
 CHECK = FIXER.replace(PLACE, f"loopCriteria: {{type: test_pass, {PLACE}}}")
 ONE_ROWS = (
@@ -76,6 +77,10 @@ OTHER_ROWS = (
         lambda run: "## Test Output" in run.models.requests[1].prompt, True, False),
     Row("loop criteria.timeoutSeconds", CHECK.replace(PLACE, f"argv: [sleep, '0.5'], {PLACE}"), "timeoutSeconds: 0.01",
         iterations, 3, 1),
+    Row("loop criteria.lastLine", FIXER.replace(PLACE, f"loopCriteria: {{type: regex, value: DONE, {PLACE}}}"),
+        "lastLine: true", iterations, 3, 1, "lastLine: false"),
+    Row("loop criteria.inARow", FIXER.replace(PLACE, f"loopCriteria: {{type: regex, value: DONE, {PLACE}}}"),
+        "inARow: 2", iterations, 3, 2, "inARow: 1"),
     Row("retry.backoffSeconds", FIXER.replace(PLACE, f"retry: {{attempts: 1, {PLACE}}}"), "backoffSeconds: 0.01",
         lambda run: run.of("retrying")[0]["delay"], 0.01, 0.0),
     Row("retry.attempts", FIXER.replace(PLACE, f"retry: {{{PLACE}}}"), "attempts: 1",

@@ -65,12 +65,14 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
 
 
 def _target(path: Path, loop: str | None) -> JsonObject:
-    """What of a file runs: all of it, or the loop with this name. In a file of assistants each of them is a loop."""
-    from loop_ls.formats.registry import ASSISTANT, claimed
+    """What of a file runs: all of it, or the loop with this name, of the kind that such a file holds."""
+    from loop_ls.formats.registry import FORMATS, claimed
 
     if not loop:
         return {"kind": "workflow"}
-    return {"kind": "assistant" if claimed(str(path)) == ASSISTANT else "loop", "name": loop}
+    format_ = claimed(str(path))
+    kind = "" if format_ is None else FORMATS[format_].target
+    return {"kind": "loop" if kind in ("", "workflow") else kind, "name": loop}
 
 
 def asked_instead(args: argparse.Namespace) -> dict[str, str]:

@@ -102,6 +102,7 @@ def _iteration_of(row: Iteration, full: bool) -> None:
     else:
         _block(indent, "condition", row.get("condition"), full)
     _block(indent, "answer", row.get("answer"), full)
+    _block(indent, "findings", "\n".join(row.get("findings", ())), True)
 
 
 def _block(indent: str, name: str, text: object, full: bool) -> None:

@@ -54,7 +54,8 @@ def _judged(event: JsonObject, place: str, watched: Watched) -> list[str]:
         return [f"  {row.name} {row.number}  {mark(row)}"]
     price = f"  {money(row.total_usd)}" if row.total_usd else ""
     limit = f"/{row.max}" if row.max else ""
-    return [_line(f"{shown(row.name)} {row.number}{limit}  {mark(row):<3}", said(row)) + price]
+    head = _line(f"{shown(row.name)} {row.number}{limit}  {mark(row):<3}", said(row)) + price
+    return [head, *(f"    {fitted(shown(one), WIDTH)}" for one in row.findings)]
 
 
 def _line(head: str, text: str) -> str:

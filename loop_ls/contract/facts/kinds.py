@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.payload import Error, Payload
+from loop_ls.contract.findings import ReviewFinding
 from loop_ls.text.json_value import Json
 
 # -- the run -------------------------------------------------------------------------------------
@@ -201,7 +202,8 @@ class Progress(Payload):
 class Judged(Payload):
     """`condition` as written, `interpolated` only where it differs. `output_ref` is the place of the
     `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the
-    judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer."""
+    judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer.
+    `findings`: what is wrong, and what was and is no more."""
 
     kind = "judged"
     criterion: str
@@ -214,6 +216,7 @@ class Judged(Payload):
     local: bool = False
     cut: bool | None = None
     may_be_impossible: bool | None = None
+    findings: list[ReviewFinding] | None = None
 
 
 class Checked(Payload):

@@ -11,6 +11,7 @@ from itertools import takewhile
 from urllib.parse import unquote
 
 from loop_ls.contract.endings import ENDINGS
+from loop_ls.contract.findings import finding_lines
 from loop_ls.contract.run_view.parts import Event, Loop, Node, Retry, Row, Stage, Status, Verdict, message_of, moment
 from loop_ls.contract.run_view.rounds import Rounds
 from loop_ls.text.json_value import Json, float_field, int_field, text_field
@@ -195,6 +196,8 @@ class RunView:
                 row.verdict, row.local = text_field(event, "verdict") or "unclear", _flag(event, "local")
                 row.answer, row.criterion = self._text(event, "answer"), text_field(event, "criterion")
                 row.may_be_impossible = _flag(event, "mayBeImpossible")
+                found = event.get("findings")
+                row.findings = finding_lines(found if isinstance(found, list) else ())
                 row.condition, row.interpolated = self._text(event, "condition"), self._text(event, "interpolated")
                 if (heading := row.parent) is not None and heading.kind == "loop":
                     heading.verdict = row.verdict

@@ -124,6 +124,7 @@ class Row:
     may_be_impossible: bool | None = None
     condition: str | None = None
     interpolated: str | None = None
+    findings: list[str] = field(default_factory=list)
     reason: str | None = None
     calls: int = 0
     tokens: Tokens = field(default_factory=Tokens)
@@ -154,6 +155,7 @@ class Row:
             "status": self.status,
             "verdict": self.verdict,
             "local": self.local,
+            "findings": self.findings or None,
             "condition": self.condition if self.kind == "loop" else None,
             "reason": self.reason,
             "excerpt": excerpt(self.output, self.length),

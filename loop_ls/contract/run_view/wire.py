@@ -31,7 +31,8 @@ class StageView(TypedDict):
 @closed
 class RowView(TypedDict):
     """A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the
-    beginning of an output of `length` characters; `first` and `last` number its facts."""
+    beginning of an output of `length` characters; `findings` say what its judge found wrong;
+    `first` and `last` number its facts."""
 
     id: str
     kind: Literal["loop", "iteration", "step"]
@@ -45,6 +46,7 @@ class RowView(TypedDict):
     status: Status
     verdict: NotRequired[Judgement]
     local: NotRequired[bool]
+    findings: NotRequired[list[str]]
     condition: NotRequired[str]
     reason: NotRequired[str]
     excerpt: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TypedDict, cast
 
 from loop_ls.contract.endings import Judgement
@@ -17,14 +17,18 @@ from loop_ls.contract.facts.kinds import ApprovalResolved, Judged, ManualApprova
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import spent
 from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.core.fixation import normalised
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Turn, Verdict
+from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
 from loop_ls.engine.core.ports import Approval, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
-from loop_ls.engine.judges.test_command import Command, CommandResult, words_of
+from loop_ls.engine.judges.test_command import TAIL, Command, CommandResult, failing_tests, words_of
 from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
 from loop_ls.text.json_value import Json, JsonObject, from_fields
+
+#: So many failing tests are named in a sentence.
+_NAMED = 5
 
 
 class PatternVerdict(TypedDict):
@@ -73,13 +77,19 @@ class AssistantJudge:
         criteria = self.assistant.criteria or Criteria()
         match criteria.type:
             case t if t == REGEX:
-                return await self._pattern(turn, criteria.value, output)
+                looked_at = last_line(output) if criteria.last_line else output
+                return self._often_enough(criteria, await self._pattern(turn, criteria.value, looked_at))
             case t if t == TEST_PASS:
-                return await self._command(turn, criteria)
+                return self._often_enough(criteria, await self._command(turn, criteria))
             case t if t == MANUAL:
                 return await self._person(turn, output)
             case _:
                 return Verdict("no")
+
+    def _often_enough(self, criteria: Criteria, found: Verdict) -> Verdict:
+        """Where a criterion has to be met several times in a row, the last of them ends the loop."""
+        self.log.met_in_a_row = self.log.met_in_a_row + 1 if found.verdict == "yes" else 0
+        return found if self.log.met_in_a_row >= criteria.in_a_row else replace(found, exit=None)
 
     def _over_budget(self, number: int) -> bool:
         cap = self.assistant.max_total_budget_usd
@@ -119,7 +129,8 @@ class AssistantJudge:
             found = from_fields(CommandResult, await self.recorder.call(turn.place.part("judge"), checked, judged))
         if criteria.include_output and not found.passed:
             self.log.check = found.output
-        return _verdict("yes" if found.passed else "no", found.told)
+        verdict = _verdict("yes" if found.passed else "no", found.told)
+        return verdict if found.passed else replace(verdict, evidence=failure_of(found))
 
     def _folder(self, criteria: Criteria) -> str:
         return self.folder if not criteria.cwd else f"{self.folder}/{criteria.cwd}"
@@ -184,3 +195,18 @@ class AssistantJudge:
 
 def _verdict(word: Judgement, answer: str) -> Verdict:
     return Verdict(word, "condition_met" if word == "yes" else None, answer)
+
+
+def last_line(output: str) -> str:
+    """The last line that is not blank."""
+    return output.rstrip().rpartition("\n")[2]
+
+
+def failure_of(found: CommandResult) -> Evidence:
+    """By its failing tests where its output names them, else by all that it says."""
+    if tests := failing_tests(found.output):
+        more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
+        return Evidence("\n".join(tests), f"the same tests failed: {', '.join(tests[:_NAMED])}{more}")
+    return Evidence(
+        normalised(f"{found.told} {found.output}", TAIL), f"the command failed in the same way: {found.told}"
+    )

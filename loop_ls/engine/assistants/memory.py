@@ -14,6 +14,7 @@ class ProgressLog:
         self.feedback = ""
         self.check = ""
         self.last_output = ""
+        self.met_in_a_row = 0
 
     def remember(self, turn: Turn, output: str) -> None:
         self.learnings.append(learning_of(output, turn.number))

@@ -20,7 +20,7 @@ from loop_ls.engine.assistants.source import Source
 from loop_ls.engine.assistants.views import REJECTED
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits as LoopLimits
-from loop_ls.engine.core.loop_driver import LoopParts, Outcome, drive
+from loop_ls.engine.core.loop_driver import LoopParts, Outcome, as_planned, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
@@ -28,7 +28,7 @@ from loop_ls.engine.money.caps import in_time
 from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
 from loop_ls.engine.runs.approvals import revises
-from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, REGEX
+from loop_ls.formats.assistant.keys import CAP_ONLY, DEFAULT_ITERATIONS, REGEX
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.formats.common.regex_check import compiled
@@ -40,7 +40,8 @@ IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What one loop was started with. `disk`: see `source.Source`. `usual`: nobody wrote the limit down."""
+    """What one loop was started with. `disk`: see `source.Source`. `usual`: nobody wrote the limit down;
+    `chosen`: somebody wrote that the limit ends the loop."""
 
     assistant: Assistant
     message: str
@@ -50,6 +51,7 @@ class Start:
     disk: str | None = None
     unchanged: int | None = None
     usual: bool = False
+    chosen: bool = False
     revise: bool = False
     provider: Mapping[str, Json] = field(default_factory=dict)
 
@@ -131,6 +133,7 @@ def start_of(plan: Plan) -> Start:
         disk=text_field(plan.details, "disk") or None,
         unchanged=int_field(plan.limits, "unchanged"),
         usual="maxIterations" not in text,
+        chosen=CAP_ONLY in text,
         revise=revises(plan.settings),
         provider=as_object(as_object(plan.settings.get("providers")).get(found.provider)),
     )
@@ -146,9 +149,17 @@ def told(outcome: Outcome, start: Start, log: ProgressLog) -> Outcome:
         case _ if outcome.failure is None:
             learned = log.learnings[-1] if log.learnings else ""
             because = _limit(start) if outcome.reason == "max_iterations" else outcome.because
-            return replace(outcome, output=learned, last=log.last_output, because=because)
+            ended = replace(outcome, output=learned, last=log.last_output, because=because)
+            return as_planned(ended) if _was_planned(start, outcome) else ended
         case _:
             return outcome
+
+
+def _was_planned(start: Start, outcome: Outcome) -> bool:
+    """Its number of iterations is all that the file asks for, and so many there were."""
+    criteria = start.assistant.criteria
+    alone = start.chosen and criteria is not None and criteria.type == CAP_ONLY
+    return alone and outcome.iterations >= start.assistant.max_iterations
 
 
 def _limit(start: Start) -> str:

@@ -7,14 +7,21 @@ call goes through the recorder, so a replay after a crash takes the same way wit
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypedDict, cast
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Protocol, TypedDict, cast
 
 from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.enhance import UnfixableFailure
-from loop_ls.contract.facts.kinds import Iteration, IterationFailed, IterationStarted, Retrying, UnchangedOutputWarning
+from loop_ls.contract.facts.kinds import (
+    Iteration,
+    IterationFailed,
+    IterationStarted,
+    Retrying,
+    UnchangedOutputWarning,
+    Warned,
+)
 from loop_ls.contract.facts.payload import Error, Fact
-from loop_ls.engine.core.fixation import FixationCounter, worth_saying
+from loop_ls.engine.core.fixation import EvidenceCounter, FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Earlier, Failure, FailureFields, ModelFailure, NoOutputs, Recorder
 from loop_ls.engine.core.time_limit import OVER_TIME, within
@@ -31,6 +38,13 @@ class Turn:
     attempt: int = 1
 
 
+class Evidence(NamedTuple):
+    """What shows that an iteration is not done: `name` is the same as long as the same is wrong, `told` says it."""
+
+    name: str
+    told: str
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the judge found. `exit` is the reason to leave the loop; None: go on.
@@ -40,6 +54,7 @@ class Verdict:
     exit: str | None = None
     answer: str = ""
     because: str | None = None
+    evidence: Evidence | None = None
 
 
 class Body(Protocol):
@@ -93,8 +108,8 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Durations in seconds. `max_retries` counts further tries of the same iteration. So many outputs in
-    a row as `unchanged` says, all the same, end the loop."""
+    """Durations in seconds. `max_retries` counts further tries of the same iteration. So many iterations in
+    a row as `unchanged` says end the loop, where their outputs, or what their judge found wrong, are the same."""
 
     max_iterations: int | None = None
     on_failure: OnFailure = "halt"
@@ -144,6 +159,11 @@ class Outcome:
     details: OutcomeDetails = field(default_factory=lambda: OutcomeDetails(), compare=False)
 
 
+def as_planned(outcome: Outcome) -> Outcome:
+    """The end of a loop that has no condition: the last iteration that was asked for completes it, no limit did."""
+    return replace(outcome, reason="completed", because=None) if outcome.reason == "max_iterations" else outcome
+
+
 class TryResult(TypedDict, total=False):
     """How a try of an iteration ended, as the journal keeps it: one of the two."""
 
@@ -187,7 +207,7 @@ class _Driver:
     def __init__(self, loop: LoopParts, recorder: Recorder) -> None:
         self.loop, self.limits, self.recorder = loop, loop.limits, recorder
         self.number, self.output = loop.before, ""
-        self.sameness = FixationCounter()
+        self.sameness, self.stalled = FixationCounter(), EvidenceCounter()
 
     async def rounds(self) -> Outcome:
         while (most := self.most) is None or self.number < most:
@@ -201,9 +221,22 @@ class _Driver:
             verdict = await self.judged(found)
             if verdict is not None and verdict.exit is not None:
                 return Outcome(verdict.exit, self.output, self.number, because=verdict.because)
+            told = await self.no_progress(found, verdict)
+            if self.limits.unchanged is not None and self.stalled.in_a_row >= self.limits.unchanged:
+                return self.at_limit("stuck", f"got nowhere: {told}")
             if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
                 return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
         return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")
+
+    async def no_progress(self, turn: Turn, verdict: Verdict | None) -> str:
+        """Hears what is wrong after an iteration; in words with how often in a row it was the same, and warned of."""
+        evidence = None if verdict is None else verdict.evidence
+        times = self.stalled.hear(None if evidence is None else evidence.name)
+        told = "" if evidence is None else f"{times} times in a row {evidence.told}"
+        if worth_saying(times):
+            warned = Warned(code="stuck", message=told).fact(turn.place)
+            await self.recorder.record(turn.place.part("stuck"), [warned])
+        return told
 
     @property
     def most(self) -> int | None:
@@ -211,7 +244,7 @@ class _Driver:
 
     def at_limit(self, reason: str, told: str) -> Outcome:
         repeated = self.sameness.in_a_row
-        if reason != "unchanged" and repeated > 1:
+        if reason not in ("unchanged", "stuck") and repeated > 1:
             told += f"; its last {repeated} outputs were {'the same' if self.output.strip() else 'empty'}"
         return Outcome(reason, self.output, self.number, because=f"`{self.loop.name}` {told}.")
 

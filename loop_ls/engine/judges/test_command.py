@@ -7,6 +7,7 @@ and a limit of time; one that reached the limit has not passed, whatever it says
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,6 +19,13 @@ from loop_ls.engine.subprocesses import supervisor
 
 #: Of what it prints, the end is kept for whoever wants to know why it failed.
 TAIL = 4_000
+#: So much of a line is looked at for the name of a test.
+_LINE = 300
+_FAILED = re.compile(
+    r"\s*(?:FAILED |FAIL: |--- FAIL: |not ok \d+ - |[✕✗×] )(?P<name>\S.*?)(?: - .*)?$"
+    r"|test (?P<cargo>\S+) \.\.\. FAILED$"
+)
+_TIMES = re.compile(r"\s*\(?\d+(?:\.\d+)?\s*m?s\)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,13 @@ class Command:
 def words_of(value: str) -> tuple[str, ...]:
     """Split at blanks; quotes, stars and dollars are letters like any other."""
     return tuple(value.split())
+
+
+def failing_tests(output: str) -> tuple[str, ...]:
+    """The tests that an output of pytest, unittest, Jest, Go, Cargo or TAP calls failed, each once and in order."""
+    found = (match for line in output.splitlines() if (match := _FAILED.match(line[:_LINE])))
+    names = (" ".join((match["name"] or match["cargo"]).split()) for match in found)
+    return tuple(sorted({_TIMES.sub("", name) for name in names}))
 
 
 def _is_relative(word: str) -> bool:

@@ -12,7 +12,7 @@ from loop_ls.contract.run_view.parts import Row as RowView
 from loop_ls.contract.run_view.parts import Stage
 from loop_ls.engine.roles.records.rows import is_role_loop, role_rows
 from loop_ls.formats.workflow.judge_question import until_question
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 
 Event = JsonObject
 Row = JsonObject
@@ -67,6 +67,7 @@ def _iteration(run_id: str, row: RowView) -> JsonObject:
         "started_at": row.started_at,
         **row.more,
         **told,
+        **({"findings": list[Json](row.findings)} if row.findings else {}),
         **_question(row),
         "stages": stages_of(row.stages),
     }

@@ -12,6 +12,8 @@ _OUTCOMES = {
     "approved": "complete",
     "goal_met": "complete",
     "condition_met": "complete",
+    "completed": "complete",
+    "deadline": "complete",
     "max_iterations": "limit_reached",
     "time_limit": "limit_reached",
     "question": "blocked",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from loop_ls.contract.run_view.rounds import listed
+from loop_ls.engine.roles.findings import Point, points_of
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.text.json_value import JsonObject
 
@@ -34,7 +35,7 @@ class GateVerdict:
     """`contradiction` says where the verdict and its findings do not fit."""
 
     approved: bool
-    findings: tuple[str, ...] = ()
+    findings: tuple[Point, ...] = ()
     rationale: str = ""
     contradiction: str | None = None
 
@@ -51,7 +52,7 @@ def goal_question(goal: str, criteria: str, outcomes: Sequence[str], output: str
     parts.append(f"## Output of the last stage\n\n{output}")
     parts.append(
         "Answer with ACHIEVED or NOT_ACHIEVED alone on the first line. Then say why in one to three sentences; "
-        "if it is not reached, say what is missing."
+        "if it is not reached, list what is missing, one line each: `- critical, important or minor: what, and where`."
     )
     return "\n\n".join(parts)
 
@@ -86,11 +87,10 @@ def read_gate(answer: str) -> GateVerdict | None:
     said = met and value.get("quality_pass") is True
     findings = listed(value.get("findings"))
     grave = [each for each in findings if str(each.get("severity", "")).lower() in _GRAVE]
-    told = tuple(f"{each.get('severity', 'minor')}: {each.get('summary', '')}" for each in findings)
     contradiction = None
     if said and grave:
         contradiction = f"the judge approved and found this: {grave[0].get('severity')}: {grave[0].get('summary', '')}"
-    return GateVerdict(said and not grave, told, str(value.get("rationale") or ""), contradiction)
+    return GateVerdict(said and not grave, points_of(findings), str(value.get("rationale") or ""), contradiction)
 
 
 def _object(text: str) -> JsonObject | None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.contract.facts.payload import Fact
-from loop_ls.engine.core.loop_driver import Turn, Verdict
+from loop_ls.contract.findings import finding_line
+from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.roles.approval import Finding, by_last_line, by_words
-from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question, read_gate, read_goal
+from loop_ls.engine.roles.findings import Point, listed_points
+from loop_ls.engine.roles.gate import GateVerdict, GoalVerdict, gate_question, goal_question, read_gate, read_goal
 from loop_ls.engine.roles.loop import RoundMemory, Started, recorded_stage
 from loop_ls.engine.roles.measuring import Measure, number_in
 from loop_ls.engine.roles.outcome import one_line
@@ -77,7 +79,7 @@ class RoundJudge:
             case "keyword" | "verdict_line" as mode:
                 read, texts = by_words if mode == "keyword" else by_last_line, self._gates(turn, output)
                 found = await asyncio.to_thread(lambda: [read(text, approval.signals) for text in texts])
-                return await self._words(turn, found)
+                return await self._words(turn, texts, found)
             case "llm":
                 return await self._gate(turn, output)
             case never:
@@ -90,12 +92,16 @@ class RoundJudge:
         known = (recorded_stage(self.started.recorder, place) for place in places)
         return [*(one["output"] for one in known if one is not None and "output" in one), output]
 
-    async def _words(self, turn: Turn, found: list[Finding]) -> Verdict:
+    async def _words(self, turn: Turn, texts: list[str], found: list[Finding]) -> Verdict:
         counting = next((one for one in found if not one.approved), found[-1])
         word: Literal["yes", "no"] = "yes" if counting.approved else "no"
-        judged = self._judged(turn, word, counting.reason, local=True)
+        refusing = (
+            () if counting.approved else tuple(text for text, one in zip(texts, found, strict=True) if not one.approved)
+        )
+        points = tuple(point for text in refusing for point in listed_points(text))
+        judged = self._judged(turn, word, counting.reason, local=True, points=points)
         await self._recorded(turn, [judged.fact(turn.place)])
-        return Verdict(word, "approved" if counting.approved else None, counting.reason)
+        return self._remembered(turn, points, Verdict(word, "approved" if counting.approved else None, counting.reason))
 
     async def _gate(self, turn: Turn, output: str) -> Verdict:
         prompt = gate_question(self.started.goal, self.started.criteria, output)
@@ -106,18 +112,25 @@ class RoundJudge:
         else:
             found = self._read_gate(output, answer)
             verdict = Verdict("yes" if found.approved else "no", "approved" if found.approved else None, answer)
+            verdict = self._remembered(turn, found.findings, verdict)
+            self.memory.rationale = "" if found.approved else found.rationale
         self.refused = 0 if verdict.exit else self.refused + 1
         if self.refused >= self.started.definition.max_rework_attempts and not self._at_limit(turn):
-            return Verdict(verdict.verdict, REWORK, verdict.answer)
+            return replace(verdict, exit=REWORK)
         return verdict
 
     def _read_gate(self, output: str, answer: str) -> GateVerdict:
         """Prose instead of an object: the words of the review decide."""
-        return read_gate(answer) or GateVerdict(by_words(output, self.started.definition.approval.signals).approved)
+        read = read_gate(answer)
+        if read is not None:
+            return read
+        approved = by_words(output, self.started.definition.approval.signals).approved
+        return GateVerdict(approved, () if approved else listed_points(output))
 
     def _gate_facts(self, turn: Turn, output: str, answer: str) -> list[Fact]:
         found = self._read_gate(output, answer)
-        facts = [self._judged(turn, "yes" if found.approved else "no", answer).fact(turn.place)]
+        word: Literal["yes", "no"] = "yes" if found.approved else "no"
+        facts = [self._judged(turn, word, answer, points=found.findings).fact(turn.place)]
         if found.contradiction:
             facts.append(Warned(code="contradiction", message=found.contradiction).fact(turn.place))
         return facts
@@ -136,17 +149,19 @@ class RoundJudge:
             return await self._not_met(turn, failure)
         found = read_goal(answer)
         self.memory.rationale = "" if found.achieved else found.rationale
-        return Verdict("yes" if found.achieved else "no", "goal_met" if found.achieved else None, answer)
+        verdict = Verdict("yes" if found.achieved else "no", "goal_met" if found.achieved else None, answer)
+        return self._remembered(turn, _missing(found), verdict)
 
     def _goal_judged(self, turn: Turn, answer: str) -> Judged:
-        return self._judged(turn, "yes" if read_goal(answer).achieved else "no", answer)
+        found = read_goal(answer)
+        return self._judged(turn, "yes" if found.achieved else "no", answer, points=_missing(found))
 
     # -- time and tools ------------------------------------------------------------------------------
 
     async def _time(self, turn: Turn) -> Verdict:
         now = await self.started.recorder.now(turn.place.part("now"))
         over = self.started.deadline is not None and now >= self.started.deadline
-        return Verdict("yes", "time_limit") if over else Verdict("no")
+        return Verdict("yes", "deadline") if over else Verdict("no")
 
     async def _tool(self, turn: Turn, bound: ToolBound) -> Verdict:
         if self.measure is None:
@@ -191,9 +206,27 @@ class RoundJudge:
         limit = self.started.limit()
         return limit is not None and turn.number >= limit
 
+    def _remembered(self, turn: Turn, points: tuple[Point, ...], verdict: Verdict) -> Verdict:
+        """Tick off what is settled. What a refusal names is the evidence by which it is compared with the last one."""
+        findings, _ = self.memory.findings.after(points, turn.number, verdict.verdict == "yes")
+        self.memory.findings = findings
+        if verdict.verdict == "yes" or not points:
+            return verdict
+        named = "; ".join(finding_line(one) for one in findings.open)
+        return replace(
+            verdict,
+            evidence=Evidence(str([one["number"] for one in findings.open]), f"the judge found the same: {named}"),
+        )
+
     def _judged(
-        self, turn: Turn, word: Literal["yes", "no", "error"], answer: str, local: bool | None = None
+        self,
+        turn: Turn,
+        word: Literal["yes", "no", "error"],
+        answer: str,
+        local: bool | None = None,
+        points: tuple[Point, ...] = (),
     ) -> Judged:
+        _, said = self.memory.findings.after(points, turn.number, word == "yes")
         return Judged(
             criterion=self.criterion,
             verdict=word,
@@ -202,6 +235,7 @@ class RoundJudge:
             output_ref=turn.place.key,
             answer=answer,
             local=bool(local),
+            findings=(said or None) if word != "error" else None,
         )
 
     @property
@@ -215,3 +249,7 @@ class RoundJudge:
                 return "tool"
             case _:
                 return "limit"
+
+
+def _missing(found: GoalVerdict) -> tuple[Point, ...]:
+    return () if found.achieved else listed_points(found.rationale)

@@ -12,7 +12,8 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.roles.agent import Agent
-from loop_ls.engine.roles.outcome import one_line
+from loop_ls.engine.roles.findings import Findings
+from loop_ls.engine.roles.outcome import for_prompt, one_line
 from loop_ls.engine.roles.records.ids import artifact_id
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import Sprints
@@ -82,12 +83,13 @@ class Started:
 
 @dataclass(slots=True)
 class RoundMemory:
-    """The memory of a role loop: one line for each iteration, and what the judge of the goal found missing."""
+    """The memory of a role loop: one line for each iteration, the last output, and what its judges found wrong."""
 
     started: Started
     outcomes: list[str] = field(default_factory=list)
     rationale: str = ""
-    last_artifact: str | None = None
+    last: str = ""
+    findings: Findings = field(default_factory=Findings)
 
     def remember(self, turn: Turn, output: str) -> None:
         last = len(self.started.definition.stages) - 1
@@ -95,4 +97,4 @@ class RoundMemory:
         self.outcomes.append(f"Iteration {turn.number}: {one_line(role, 'completed', output)}")
         # What was taken over from another run has its artifact there.
         known = recorded_stage(self.started.recorder, self.started.stage_place(turn, last))
-        self.last_artifact = known.get("artifact") if known else None
+        self.last = for_prompt(output, known.get("artifact") if known else None)

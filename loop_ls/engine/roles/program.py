@@ -11,7 +11,7 @@ from datetime import UTC
 from typing import Protocol, cast
 
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, drive
+from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, as_planned, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder, Stopped
 from loop_ls.engine.roles.agent import Agent
@@ -25,14 +25,14 @@ from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.targets import utility_targets
-from loop_ls.formats.role_loop.model import RoleLoop, TimeBound
+from loop_ls.formats.role_loop.model import IterationBound, RoleLoop, TimeBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.text.json_value import Json, as_object, int_field
 
 #: How an iteration failed -> why the loop ended, where that is no failure of a stage.
-_ENDS = {DEADLINE: "time_limit", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}
+_ENDS = {DEADLINE: "deadline", BLOCKED: "question", NO_ARTIFACT: "missing_artifact"}
 
 
 class StageAgents(Agent, Protocol):
@@ -118,15 +118,21 @@ async def _ended(started: Started, judge: RoundJudge, outcome: Outcome) -> Outco
         if outcome.reason == REWORK:
             told = f"the gate refused {judge.refused} times in a row, the last time: {first_line(outcome.output)}"
             return replace(outcome, failure=Failure(REWORK, told, "say what to do differently, and start it again"))
-        return outcome
+        return as_planned(outcome) if _was_planned(started, outcome) else outcome
     reason = _ENDS.get(failure.code)
     match reason:
-        case "time_limit":
+        case "deadline":
             await started.sprints.cancel(outcome.iterations)
             return replace(outcome, reason=reason, failure=None)
         case _:
             await started.sprints.end(outcome.iterations, "rejected", failure.message)
             return replace(outcome, reason=reason or outcome.reason)
+
+
+def _was_planned(started: Started, outcome: Outcome) -> bool:
+    """A number of iterations is all that the definition asks for, and so many there were."""
+    end = started.definition.termination
+    return isinstance(end, IterationBound) and outcome.iterations >= (end.max_iterations or 1)
 
 
 def snapshot(plan: Plan) -> RoleLoop:

@@ -26,8 +26,9 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one stage is told. `outcomes` are the lines of earlier iterations, oldest first; `rationale` is
-    what the judge of the goal said last; `artifact` holds the last output of the iteration before."""
+    """What one stage is told. `outcomes` are the lines of earlier iterations, oldest first; `last` is the output of
+    the iteration before, within the budget; `rationale` is what a model that judges said last; `findings` are the
+    points that are open."""
 
     loop: str
     goal: str
@@ -39,8 +40,9 @@ class Work:
     task: str
     done: Sequence[Done] = ()
     outcomes: Sequence[str] = ()
-    artifact: str | None = None
+    last: str = ""
     rationale: str = ""
+    findings: str = ""
     criteria: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     project: Mapping[str, str] = field(default_factory=dict)
@@ -62,10 +64,12 @@ def _sections(work: Work) -> Iterator[str]:
         yield f"## Previous stages this cycle\n\n{earlier}"
     if work.iteration > 1:
         yield "## Previous iteration outcomes\n\n" + "\n".join(f"- {line}" for line in work.outcomes)
-        if work.artifact:
-            yield f"Artifact {work.artifact} holds the full text of the last one."
+        if work.last:
+            yield f"## Last output of iteration {work.iteration - 1}\n\n{work.last}"
     if work.rationale:
         yield f"## What is missing from the goal\n\n{work.rationale}"
+    if work.findings:
+        yield f"## Open findings\n\nSettle each of them, the severest first.\n\n{work.findings}"
     if work.criteria.strip():
         yield f"## Acceptance criteria\n\n{work.criteria}"
     if work.parameters:

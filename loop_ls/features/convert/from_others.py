@@ -118,14 +118,15 @@ def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
         case "regex" if criteria is not None and criteria.value:
             assert REGEX == "regex"
             return f"The output matches the pattern `{criteria.value}`", [
-                "the pattern is judged by a model, not matched"
+                "the pattern is judged by a model, not matched",
+                *(f"`{name}` of `loopCriteria`" for name in _of_criteria(criteria)),
             ]
         case "test_pass" if criteria is not None:
             assert TEST_PASS == "test_pass"
             command = " ".join(criteria.argv or ()) or criteria.value
             return f"The output shows that `{command}` passed", [
                 f"`{command}` is not run: a model judges the output",
-                *(f"`{name}` of `loopCriteria`" for name in _of_command(criteria)),
+                *(f"`{name}` of `loopCriteria`" for name in _of_criteria(criteria)),
             ]
         case "manual":
             assert MANUAL == "manual"
@@ -137,12 +138,14 @@ def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
             return None, [f"the criterion `{other}`, which never ends the loop: it is only counted"]
 
 
-def _of_command(criteria: Criteria) -> Iterator[str]:
+def _of_criteria(criteria: Criteria) -> Iterator[str]:
     usual = Criteria()
     for name, value, default in (
         ("timeoutSeconds", criteria.timeout_seconds, usual.timeout_seconds),
         ("cwd", criteria.cwd, usual.cwd),
         ("includeOutput", criteria.include_output, usual.include_output),
+        ("lastLine", criteria.last_line, usual.last_line),
+        ("inARow", criteria.in_a_row, usual.in_a_row),
     ):
         if value != default:
             yield name

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loop_ls.features.answers import LoopView, ShownRun
-from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, verdict_in_words
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
@@ -17,7 +17,6 @@ _ADVICE = {
     "regex": "Does the persona tell the agent to print what the pattern looks for?",
     "test_pass": "Run the command by hand: it ends the loop only with exit status 0.",
 }
-_GOOD = ("condition_met", "completed", "approved", None)
 
 
 def assistant_findings(document: Document, run: ShownRun, rule: str) -> Iterator[Finding]:
@@ -61,8 +60,7 @@ def _so_far(run: ShownRun) -> str:
 def _severity(run: ShownRun) -> Severity:
     if run.status in ("failed", "blocked"):
         return Severity.ERROR
-    limited = run.status == "completed" and run.reason not in _GOOD
-    return Severity.WARNING if limited else Severity.INFORMATION
+    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
 
 
 def verdict_place(document: Document, one: AssistantParts) -> Span | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.amounts import clock, count, money
-from loop_ls.contract.endings import ENDED, VERDICTS, line, sign
+from loop_ls.contract.endings import ENDED, VERDICTS, kind_of, line, sign
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.text.humanize import excerpt
 
@@ -35,6 +35,11 @@ def spent(run: ShownRun) -> str:
     """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01`: its price means nothing."""
     parts = ["mock"] if run.mock else [money(run.cost_usd)] if run.cost_usd is not None else []
     return " · ".join([*parts, clock(run.elapsed_ms)])
+
+
+def ended_at_limit(one: ShownRun | LoopView) -> bool:
+    """Whether a limit ended it, and not what it was there for."""
+    return one.status == "completed" and kind_of(one.status, one.reason) == "limit"
 
 
 def verdict_in_words(verdict: Verdict) -> str:

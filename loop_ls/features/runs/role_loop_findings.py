@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.features.answers import LoopView, ShownRun
-from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, run_in_words, verdict_in_words
 from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import Finding, Related, Severity
 from loop_ls.text.position import Span
 
-_GOOD = ("approved", "goal_met", "condition_met", "completed", None)
 _LATE = (
     "Does the prompt of the last stage ask for a word of approval (APPROVED, LGTM, ...), and do its criteria say "
     "what is good enough?"
@@ -52,7 +51,7 @@ def _said(run: ShownRun, view: LoopView) -> str:
 def _severity(run: ShownRun) -> Severity:
     if run.status in ("failed", "blocked"):
         return Severity.ERROR
-    return Severity.WARNING if run.status == "completed" and run.reason not in _GOOD else Severity.INFORMATION
+    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
 
 
 def verdict_place(document: Document, name: Part) -> Span:

@@ -11,7 +11,7 @@ from loop_ls.contract.amounts import count
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
-from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, run_in_words, verdict_in_words
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.engine.finding import Finding, Related, Severity
@@ -76,8 +76,7 @@ def _so_far(loop: LoopView) -> str:
 def _severity(loop: LoopView) -> Severity:
     if loop.status == "failed":
         return Severity.ERROR
-    limited = loop.status == "completed" and loop.reason not in ("condition_met", "completed", "approved", None)
-    return Severity.WARNING if limited else Severity.INFORMATION
+    return Severity.WARNING if ended_at_limit(loop) else Severity.INFORMATION
 
 
 def _advice(element: Element, loop: LoopView) -> str:

@@ -60,6 +60,8 @@ def _iteration(row: JsonObject) -> Iterator[str]:
     yield from _block(f"Condition{local}", None if row.get("question") else row.get("condition"))
     yield from _block("Question to the judge", row.get("question"))
     yield from _block("Answer of the judge", row.get("answer"))
+    findings = row.get("findings")
+    yield from _block("Findings", "\n".join(map(str, findings)) if isinstance(findings, list) else None)
 
 
 def _stage(row: JsonObject, level: str) -> Iterable[str]:

@@ -59,6 +59,21 @@ _CRITERIA_KEYS = (
         default="false",
         reference=_EXTENSION,
     ),
+    Key(
+        "lastLine",
+        Type.BOOLEAN,
+        "Looks for the pattern of `regex` on the last line of the output only, where an agent says its last word.",
+        default="false",
+        reference=_EXTENSION,
+    ),
+    Key(
+        "inARow",
+        Type.INTEGER,
+        "How many iterations in a row have to meet the pattern or pass the command before the loop ends.",
+        default="1",
+        minimum=1,
+        reference=_EXTENSION,
+    ),
 )
 
 CRITERIA = shape(

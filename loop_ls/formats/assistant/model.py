@@ -16,6 +16,8 @@ class Criteria:
     timeout_seconds: float = 60.0
     cwd: str | None = None
     include_output: bool = False
+    last_line: bool = False
+    in_a_row: int = 1
 
 
 @equal_record

@@ -90,6 +90,8 @@ def _criteria(block: Block | None) -> Criteria | None:
         timeout_seconds=60.0 if limit is None else limit,
         cwd=text_of(_node(block, "cwd")),
         include_output=flag(_node(block, "includeOutput")) is True,
+        last_line=flag(_node(block, "lastLine")) is True,
+        in_a_row=max(1, whole(_node(block, "inARow")) or 1),
     )
 
 

@@ -205,7 +205,8 @@ LIMITS = shape(
     Key(
         "unchanged",
         Type.INTEGER,
-        "Ends a loop when so many outputs in a row are the same; without it there is only a warning.",
+        "Ends a loop that gets nowhere: when so many outputs in a row are the same, or so often in a row a judge finds "
+        "the same or the same tests fail. Without it there is only a warning.",
         minimum=2,
     ),
 )

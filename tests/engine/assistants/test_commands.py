@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.judges.test_command import Command, CommandResult, words_of
+from loop_ls.contract.endings import status_of
+from loop_ls.engine.judges.test_command import Command, CommandResult, failing_tests, words_of
 from loop_ls.formats.assistant.model import Criteria
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.testing.clock import made_to_jump
@@ -212,3 +213,40 @@ async def test_AB_054_a_daemon_that_keeps_the_output_open_holds_up_nothing(tmp_p
         checked = await check(program, tmp_path, limit=100)  # which is less than the daemon takes
     assert (checked.passed, checked.output) == (ends == "exit 0", "begun")
     await all_gone(int(lines(tmp_path / "child")[0]))
+
+
+async def test_AB_170_the_same_failing_tests_end_a_loop_that_gets_nowhere(tmp_path: Path) -> None:
+    """Times and counts differ, the failing tests do not; a test that begins to pass is progress."""
+    told = """\
+        n=$(cat n 2>/dev/null || echo 0); n=$((n+1)); echo $n > n
+        echo "tests/test_a.py F. [$n%]"
+        test $n -gt 1 || echo "FAILED tests/test_a.py::test_first - took $n s"
+        echo "FAILED tests/test_a.py::test_second - took $n s"
+        echo "2 failed in 0.$n s"; exit 1"""
+    command = script(tmp_path, told)
+    said = ("one thing", "quite another thing", "something else again", "the last word")
+    criteria = Criteria("test_pass", command)
+    alone, outcome = await ran(criteria, *said, most=9, root=tmp_path, environ=ENVIRON, unchanged=3)
+    assert (outcome.reason, len(alone.runner.asked)) == ("stuck", 4)
+    assert outcome.because == (
+        "`Fixer` got nowhere: 3 times in a row the same tests failed: tests/test_a.py::test_second."
+    )
+    warned = [fact["message"] for fact in alone.recorder.of("warning") if fact["code"] == "stuck"]
+    assert warned == ["2 times in a row the same tests failed: tests/test_a.py::test_second"]
+    assert status_of("stuck") == "completed"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("FAILED tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
+        ("FAIL: test_b (tests.a.Case)", "test_b (tests.a.Case)"),
+        ("    --- FAIL: TestB (0.01s)", "TestB"),
+        ("  ✕ adds numbers (5 ms)", "adds numbers"),
+        ("not ok 3 - adds numbers", "adds numbers"),
+        ("test sums::adds ... FAILED", "sums::adds"),
+        ("FAILURE IS NO OPTION", None),
+    ],
+)
+def test_AB_170_failing_tests_are_read_from_what_test_programs_print(line: str, name: str | None) -> None:
+    assert failing_tests(f"first\n{line}\nlast") == (() if name is None else (name,))

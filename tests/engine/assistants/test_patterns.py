@@ -138,3 +138,18 @@ async def test_UP_53_a_word_inside_of_a_word_counts_and_is_warned_about() -> Non
     assert r"`\bdone\b`" in warning["message"]
     quiet, _ = await ran(regex(r"\bdone\b"), "done")
     assert quiet.recorder.of("warning") == []
+
+
+async def test_AB_167_a_pattern_may_count_on_the_last_line_only() -> None:
+    _, anywhere = await ran(regex("DONE"), "I say DONE when it is.\nNot yet.\n")
+    assert anywhere.reason == "condition_met"
+    last = Criteria("regex", "^DONE$", last_line=True)
+    alone, outcome = await ran(last, "I say DONE when it is.\nNot yet.\n", "all green\nDONE\n\n")
+    assert (outcome.reason, len(alone.runner.asked)) == ("condition_met", 2)
+
+
+async def test_AB_168_a_criterion_may_have_to_be_met_several_times_in_a_row() -> None:
+    twice = Criteria("regex", "green", in_a_row=2)
+    alone, outcome = await ran(twice, "green", "red", "green", "green", most=9)
+    assert (outcome.reason, len(alone.runner.asked)) == ("condition_met", 4)
+    assert [judged["verdict"] for judged in alone.recorder.of("judged")] == ["yes", "no", "yes", "yes"]

@@ -28,6 +28,15 @@ async def test_AB_011_without_a_criterion_it_runs_to_its_limit(project: EnginePr
     assert (facts.end["reason"], len(project.agent.calls)) == ("max_iterations", 3)
 
 
+async def test_AB_169_a_number_of_iterations_that_was_chosen_as_the_criterion_completes_the_loop(
+    project: EngineProject,
+) -> None:
+    project.write(loopCriteria={"type": "max_iterations"}, maxIterations=2)
+    facts = await project.run()
+    assert (facts.end["kind"], facts.end["reason"], len(project.agent.calls)) == ("completed", "completed", 2)
+    assert "because" not in facts.end
+
+
 async def test_AB_012_an_unknown_type_keeps_going(project: EngineProject) -> None:
     project.criterion("until_done", "ok")
     facts = await project.run()

@@ -51,22 +51,31 @@ def test_RB_040_the_first_stage_of_all_hears_of_nothing_before() -> None:
 
 def test_RB_039_every_section_has_its_heading() -> None:
     told = compose(
-        replace(WORK, artifact="a2", rationale="RATIONALE", parameters={"depth": "2"}, project={"slug": "p", "id": ""})
+        replace(
+            WORK,
+            last="LAST",
+            rationale="RATIONALE",
+            findings="- OPEN",
+            parameters={"depth": "2"},
+            project={"slug": "p", "id": ""},
+        )
     )
     assert told == (
         "# pair\n\n## Goal\n\nGOAL\n\n## Iteration\n\nIteration 2/5, stage 2 of 2\n\n"
         "## Your role\n\nreviewer, Stage 2 of 2\n\n"
         "## Previous stages this cycle\n\n### Stage 1: coder\n\nEARLIER\n\n"
         "## Previous iteration outcomes\n\n- Iteration 1: OUTCOME\n\n"
-        "Artifact a2 holds the full text of the last one.\n\n"
-        "## What is missing from the goal\n\nRATIONALE\n\n## Acceptance criteria\n\nCRITERIA\n\n"
+        "## Last output of iteration 1\n\nLAST\n\n"
+        "## What is missing from the goal\n\nRATIONALE\n\n"
+        "## Open findings\n\nSettle each of them, the severest first.\n\n- OPEN\n\n"
+        "## Acceptance criteria\n\nCRITERIA\n\n"
         "## Parameters\n\n- depth: 2\n\n## Project\n\n- slug: p\n\n## Your task\n\nTASK"
     )
 
 
 def test_RB_040_of_what_there_is_not_the_first_stage_hears_no_heading() -> None:
     told = compose(
-        replace(WORK, iteration=1, index=0, done=(), outcomes=(), artifact="a2", criteria=" \n", parameters={})
+        replace(WORK, iteration=1, index=0, done=(), outcomes=(), last="LAST", criteria=" \n", parameters={})
     )
     assert told == (
         "# pair\n\n## Goal\n\nGOAL\n\n## Iteration\n\nIteration 1/5, stage 1 of 2\n\n"
@@ -100,8 +109,18 @@ async def test_RB_044_an_iteration_is_told_by_the_first_line_of_its_last_stage(p
     project.say(judge_it=["\n" + "x" * 201 + "\nmore of it", "APPROVED"])
     await project.run()
     told = project.models.prompts("write")[1]
-    assert "\n- Iteration 1: reviewer [completed]: " + "x" * 200 + "...\n" in told
-    assert "more of it" not in told
+    assert "## Previous iteration outcomes\n\n- Iteration 1: reviewer [completed]: " + "x" * 200 + "...\n\n" in told
+
+
+async def test_RB_147_the_next_iteration_reads_the_last_output_in_full(project: EngineProject) -> None:
+    review = "I looked at the files.\n\nNEEDS CHANGES\n1. validation is missing in a.py:10"
+    project.say(judge_it=[review, "no " + "x" * 30_000, "APPROVED"])
+    state = await project.run()
+    second, third = project.models.prompts("write")[1:]
+    assert f"## Last output of iteration 1\n\n{review}\n\n" in second
+    assert review not in third
+    artifact = (await project.rows(state["runId"]))[1]["stages"][1]["artifact_id"]
+    assert f"characters are missing here; artifact {artifact} has the whole text" in third
 
 
 def test_RB_044_an_outcome_is_one_line_of_at_most_200_characters() -> None:

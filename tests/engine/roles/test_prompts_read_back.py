@@ -37,7 +37,7 @@ async def test_RB_137_stages_and_their_judge_show_what_they_were_asked(project: 
     assert shown(found) == asked(project)
     assert [row["purpose"] for row in found] == ["stage", "stage", "judge"] * 2
     (second,) = await prompts(project, run_id, "goal/2/write")
-    assert "Artifact" in second["prompt"]
+    assert "## Last output of iteration 1" in second["prompt"]
     assert "## Project" in second["prompt"]
     assert "title: " in second["prompt"]
     after = await project.records_of("artifacts"), await project.records_of("sprints"), await project.facts(run_id)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.roles.findings import Point
 from loop_ls.engine.roles.gate import GateVerdict, gate_question, goal_question, read_gate, read_goal
 
 
@@ -51,14 +52,14 @@ def gate(**fields: Any) -> GateVerdict | None:
 def test_UP_72_a_gate_approves_where_both_are_met_and_nothing_grave_was_found() -> None:
     minor = {"severity": "minor", "summary": "a name"}
     assert gate() == GateVerdict(True)
-    assert gate(findings=[minor], rationale="fine") == GateVerdict(True, ("minor: a name",), "fine")
+    assert gate(findings=[minor], rationale="fine") == GateVerdict(True, (Point("minor", "a name"),), "fine")
     assert gate(requirements_met=False) == gate(quality_pass=False) == gate(quality_pass="yes") == GateVerdict(False)
 
 
 @pytest.mark.parametrize("severity", ["critical", "Important", "CRITICAL"])
 def test_UP_72_a_verdict_that_its_findings_contradict_approves_nothing(severity: str) -> None:
     findings = [{"summary": "a name"}, {"severity": severity, "summary": "it deletes"}]
-    told = ("minor: a name", f"{severity}: it deletes")
+    told = (Point("minor", "a name"), Point(severity.lower(), "it deletes"))  # type: ignore[arg-type]
     said = f"the judge approved and found this: {severity}: it deletes"
     assert gate(findings=findings) == GateVerdict(False, told, "", said)
     assert gate(findings=findings, quality_pass=False) == GateVerdict(False, told)

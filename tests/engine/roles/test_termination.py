@@ -64,7 +64,9 @@ async def test_RB_055_a_number_of_iterations_ends_whatever_is_said(project: Engi
     project.define("three", termination_condition=until("iteration_bound", 3))
     project.say(judge_it=["APPROVED", "REJECTED", "no"])
     state = await project.run("three")
-    assert (state["status"], state["iteration"]) == ("completed", 3)
+    assert (state["status"], state["reason"], state["iteration"], state["exitCode"]) == ("completed", "completed", 3, 0)
+    fewer = await project.run("three", max_iterations=2)
+    assert (fewer["reason"], fewer["exitCode"]) == ("max_iterations", 3)
 
 
 def goal_loop(project: EngineProject, limit: int = 3) -> None:
@@ -137,7 +139,8 @@ async def clocked(project: EngineProject) -> Clock:
 async def test_RB_060_the_time_is_up(project: EngineProject, clocked: Clock) -> None:
     project.define("hour", roles=ONE, termination_condition=until("time_bound", 3_600))
     state = await project.run("hour")
-    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "time_limit", 1)
+    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "deadline", 1)
+    assert state["exitCode"] == 0
 
 
 async def test_RB_061_the_time_is_not_up(project: EngineProject, clocked: Clock) -> None:
@@ -150,14 +153,14 @@ async def test_RB_062_a_date_that_has_passed(project: EngineProject, clocked: Cl
     clocked.step = 1
     project.define("past", roles=ONE, termination_condition=until("time_bound", "2026-01-31T12:00:00Z"))
     state = await project.run("past")
-    assert (state["reason"], state["iteration"]) == ("time_limit", 1)
+    assert (state["reason"], state["iteration"]) == ("deadline", 1)
 
 
 async def test_RB_060_a_hard_deadline_starts_no_further_stage(project: EngineProject, clocked: Clock) -> None:
     project.define("hard", termination_condition=until("time_bound", 3_600, hard=True))
     state = await project.run("hard")
     rows = await project.rows(state["runId"])
-    assert (state["status"], state["reason"]) == ("completed", "time_limit")
+    assert (state["status"], state["reason"]) == ("completed", "deadline")
     assert [row["status"] for row in rows] == ["cancelled"]
     assert project.models.prompts("judge-it") == []
 

@@ -143,6 +143,7 @@ export interface Iteration {
   question?: string;
   condition?: string;
   local?: boolean;
+  findings?: string[];
   error?: Error;
   usd?: number;
   started_at: string | null;
@@ -245,7 +246,7 @@ export interface RoundView {
   notTaken?: string;
 }
 
-/** A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the beginning of an output of `length` characters; `first` and `last` number its facts. */
+/** A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the beginning of an output of `length` characters; `findings` say what its judge found wrong; `first` and `last` number its facts. */
 export interface RowView {
   id: string;
   kind: "loop" | "iteration" | "step";
@@ -259,6 +260,7 @@ export interface RowView {
   status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
   verdict?: "yes" | "no" | "impossible" | "unclear" | "error";
   local?: boolean;
+  findings?: string[];
   condition?: string;
   reason?: string;
   excerpt: string;

@@ -109,6 +109,16 @@ export interface ReportVerifier {
   reason?: string;
 }
 
+/** `number` names it in its loop; `since` is the iteration that first named it; `settled`: no longer named. */
+export interface ReviewFinding {
+  number: number;
+  severity: "critical" | "important" | "minor";
+  summary: string;
+  since: number;
+  location?: string;
+  settled?: boolean;
+}
+
 export interface Tokens {
   input?: number;
   output?: number;
@@ -357,7 +367,7 @@ export interface IterationStartedFact extends FactBase {
   attempt?: number;
 }
 
-/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer. */
+/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer. `findings`: what is wrong, and what was and is no more. */
 export interface JudgedFact extends FactBase {
   kind: "judged";
   criterion: string;
@@ -370,6 +380,7 @@ export interface JudgedFact extends FactBase {
   local?: boolean;
   cut?: boolean;
   mayBeImpossible?: boolean;
+  findings?: ReviewFinding[];
 }
 
 /** A person's choice. `with_edits`: the next round runs what was proposed. */

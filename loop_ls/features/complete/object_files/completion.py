@@ -317,7 +317,9 @@ def _hidden(shape: Shape, spot: Spot | JsonSpot) -> frozenset[str]:
     match spot.written.get("type"):
         case tables.REGEX:
             return frozenset({"argv", "timeoutSeconds", "cwd", "includeOutput"})
+        case tables.TEST_PASS:
+            return frozenset({"lastLine"})
         case tables.MANUAL | tables.CAP_ONLY:
-            return frozenset({"value", "argv", "timeoutSeconds", "cwd", "includeOutput"})
+            return frozenset({"value", "argv", "timeoutSeconds", "cwd", "includeOutput", "lastLine", "inARow"})
         case _:
             return frozenset()

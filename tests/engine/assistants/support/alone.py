@@ -49,10 +49,13 @@ class Alone:
     environ: dict[str, str] = field(default_factory=dict)
     pattern_limit: float = 5.0
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    unchanged: int | None = None
     keys: dict[str, Any] = field(default_factory=dict)
 
     async def run(self, message: str = "do it") -> Outcome:
-        start = Start(self._assistant(), message, self.most, str(self.root), "fixer.assistant.yaml")
+        start = Start(
+            self._assistant(), message, self.most, str(self.root), "fixer.assistant.yaml", unchanged=self.unchanged
+        )
         return await AssistantProgram(self.environ, self.pattern_limit).loop(start, self.runner, self.recorder)
 
     def _assistant(self) -> Assistant:

@@ -124,6 +124,12 @@ export function QuestionView({ row, detail }: { row: Row; detail: Detail | undef
         <h3>Answer</h3>
         <pre class="words answer">{asked.answer || asked.verdict.toUpperCase()}</pre>
       </section>
+      {row.findings ? (
+        <section>
+          <h3>Findings</h3>
+          <pre class="words">{row.findings.join("\n")}</pre>
+        </section>
+      ) : null}
     </>
   );
 }
