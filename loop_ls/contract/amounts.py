@@ -8,6 +8,8 @@ it at its start.
 from __future__ import annotations
 
 import math
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,3 +69,17 @@ def tokens_used(state: RunStateView) -> int:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """`1 iteration`, `3 iterations`, `1,200 calls`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def clock_time(at: float) -> str:
+    """`17:14`, with the day where it is not today; in the time of this machine."""
+    moment, now = time.localtime(at), time.localtime()
+    return time.strftime("%H:%M" if moment[:3] == now[:3] else "%Y-%m-%d %H:%M", moment)
+
+
+def waiting_until(resumes_at: object) -> str:
+    """`waiting until 11:00`, for a paused run that goes on by itself then (ISO 8601); else nothing."""
+    try:
+        return f"waiting until {clock_time(datetime.fromisoformat(str(resumes_at)).timestamp())}" if resumes_at else ""
+    except ValueError:
+        return ""

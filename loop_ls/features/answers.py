@@ -244,6 +244,7 @@ class ShownRun:
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
     rounds: Rounds | None = None  # of an enhance loop
     mock: bool = False  # its answers are made up
+    until: str = ""  # when a paused one goes on by itself, in words
 
 
 @dataclass(frozen=True, slots=True)

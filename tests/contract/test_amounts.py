@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,10 @@ def test_count(number: int, noun: str, said: str) -> None:
 def test_what_an_enhance_loop_has_spent() -> None:
     assert amounts.rounds_spent(2, 3, 1.09, 5) == "Round 2 of 3 · $1.09 of $5.00"
     assert amounts.rounds_spent(0, 3, 0, None) == "Round 1 of 3 · $0 of $0"
+
+
+def test_UP_87_a_wait_names_its_hour_and_the_day_where_it_is_another() -> None:
+    now = datetime.now().astimezone().replace(hour=11, minute=5)
+    assert amounts.waiting_until(now.isoformat()) == "waiting until 11:05"
+    assert amounts.waiting_until((now + timedelta(days=2)).isoformat()).startswith("waiting until 2")
+    assert [amounts.waiting_until(none) for none in (None, "", "soon")] == ["", "", ""]

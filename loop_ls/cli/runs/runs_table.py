@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from loop_ls.cli.watch.words import fitted
-from loop_ls.contract.amounts import ago, clock, money
+from loop_ls.contract.amounts import ago, clock, money, waiting_until
 from loop_ls.contract.endings import ending
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
@@ -54,7 +54,8 @@ def outcome(state: RunStateView) -> str:
     status = state["status"]
     if status in _GOING:
         label = f" ({shown(state['label'])})" if state.get("label") else ""
-        return f"{_GOING[status]}{label}"
+        going = f"◉ {waits}" if (waits := waiting_until(state.get("resumesAt"))) else _GOING[status]
+        return f"{going}{label}"
     told = ending(state)
     return f"{told['sign']} {shown(told['short'])}" if told else status
 

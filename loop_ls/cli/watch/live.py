@@ -82,7 +82,7 @@ class LivePicture:
     def _head(self) -> Text:
         watched = self._watched
         head = Text(f" {watched.name}", "bold")
-        state = "stopping…" if watched.stopping else "paused" if watched.paused else ""
+        state = "stopping…" if watched.stopping else (watched.until or "paused") if watched.paused else ""
         for told, style in (
             (state, "bold yellow"),
             (money(watched.view.usd), "green"),

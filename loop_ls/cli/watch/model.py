@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from loop_ls.cli.watch.words import noted, verdict_word
+from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
@@ -44,6 +45,7 @@ class Watched:
         self.view = RunView(KEPT)
         self.began = clock()
         self.paused = False
+        self.until = ""  # when it goes on by itself, in words
         self.stopping = False
         self.waiting = ""
         self.notes: list[str] = []
@@ -101,6 +103,7 @@ class Watched:
                 self.notes.append(f"recovered after a restart{twice}")
             case "paused" | "resumed" | "stopping":
                 self.paused = event["kind"] == "paused"
+                self.until = waiting_until(event.get("until"))
                 self.stopping = event["kind"] == "stopping"
             case kind if kind in ENDED:
                 self.end, self.paused, self.stopping = event, False, False

@@ -37,7 +37,7 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
         case "call" if watched.fallback:
             return [f"! {watched.fallback}"]
         case "paused" if event.get("because"):
-            return [f"paused: {shown(str(event['because']))}"]
+            return [f"{watched.until or 'paused'}: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":
             return [str(event["kind"])]
         case kind if kind in SAID or kind in ("warning", "recovered"):

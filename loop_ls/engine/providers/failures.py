@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
+from loop_ls.contract.amounts import clock_time
 from loop_ls.engine.core.ports import EXHAUSTED, FailureDetails, ModelFailure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
@@ -203,12 +204,6 @@ def reset_moment(at: float | None) -> float | None:
     if at is None or not now - CLOCKS_DIFFER <= at <= LATEST:
         return None
     return max(at, now + LONGEST_WAIT)
-
-
-def clock_time(at: float) -> str:
-    """`17:14`, with the day where it is not today; in the time of this machine."""
-    moment, now = time.localtime(at), time.localtime()
-    return time.strftime("%H:%M" if moment[:3] == now[:3] else "%Y-%m-%d %H:%M", moment)
 
 
 def _status(provider: Provider, model: str, status: int, said: str) -> tuple[str, str, str]:

@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from loop_ls.contract.amounts import clock_time
 from loop_ls.engine.capabilities.guard import using_program
 from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
 from loop_ls.engine.core.price_table import AttemptCost, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
-from loop_ls.engine.providers.failures import clock_time, reset_moment
+from loop_ls.engine.providers.failures import reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines

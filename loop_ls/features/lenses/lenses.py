@@ -142,7 +142,9 @@ def with_state(run: ShownRun, progress: str) -> str:
     """`paused · iteration 3/5`: what a run does, where it does not simply go on."""
     if run.waiting:
         return f"waiting for approval · {progress}"
-    said = {"paused": "paused · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(run.status, "")
+    said = {"paused": f"{run.until or 'paused'} · ", "stopping": "stopping… · ", "interrupted": "interrupted · "}.get(
+        run.status, ""
+    )
     return said + progress
 
 

@@ -52,7 +52,7 @@ def _loop(run: ShownRun, one: AssistantParts) -> LoopView:
 
 
 def _so_far(run: ShownRun) -> str:
-    said = {"paused": "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
+    said = {"paused": run.until or "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
     of = f" of {run.max_iterations}" if run.max_iterations else ""
     return f"{said.get(run.status, 'running')}: iteration {run.iteration or 1}{of}"
 

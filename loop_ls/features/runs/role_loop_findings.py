@@ -40,7 +40,7 @@ def role_loop_findings(document: Document, run: ShownRun, rule: str) -> Iterator
 
 def _said(run: ShownRun, view: LoopView) -> str:
     if run.status not in ENDED:
-        said = {"paused": "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
+        said = {"paused": run.until or "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
         of = f" of {run.max_iterations}" if run.max_iterations else ""
         return f"{said.get(run.status, 'running')}: iteration {run.iteration or 1}{of}"
     if run.status == "completed" and view.iteration:

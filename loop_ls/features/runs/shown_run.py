@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.parts import message_of
 from loop_ls.features.answers import LoopView, ShownRun
@@ -45,6 +46,7 @@ def shown_run(state: JsonObject, view: fold.RunView | None = None) -> ShownRun:
         waiting=status == "waiting_approval",
         approval=text_field(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), dict) else "",
         loops={name: _loop(loop, status, state) for name, loop in loops.items()},
+        until=waiting_until(state.get("resumesAt")),
         results={} if view is None else dict(view.results),
         rounds=rounds_of(view.rounds) if view is not None and text_field(state, "format") == "enhance" else None,
     )

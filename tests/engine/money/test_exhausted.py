@@ -6,13 +6,19 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from loop_ls.cli.runs.runs_table import outcome
+from loop_ls.cli.watch import plain
+from loop_ls.cli.watch.model import Watched
+from loop_ls.contract.amounts import clock_time
 from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.failures import reset_moment
+from loop_ls.features.lenses.lenses import with_state
+from loop_ls.features.runs.shown_run import shown_run
 from loop_ls.testing.models import failure
 from tests.engine.control.support.project import Project
 from tests.engine.money.paid_server import Answer, chunk, events, paid_server
@@ -109,6 +115,25 @@ async def test_the_state_says_when_a_parked_run_goes_on_and_a_person_may_resume_
     assert project.engine is not None
     assert (await project.engine.control("resume", run_id))["ok"]
     assert (await project.ended(run_id))[-1]["reason"] == "condition_met"
+
+
+async def test_UP_87_every_surface_says_until_when_a_parked_run_waits(project: Project) -> None:
+    until = time.time() + 3600
+    run_id = await parked(project, until)
+    told, state = f"waiting until {clock_time(until)}", cast(Any, await project.state(run_id))
+    assert outcome(state) == f"◉ {told}"
+    assert with_state(shown_run(state), "iteration 1/5") == f"{told} · iteration 1/5"
+    assert project.engine is not None
+    watched, lines = Watched("main"), list[str]()
+    for fact in cast(Any, await project.engine.events(run_id))["events"]:
+        watched.apply(fact)
+        lines += plain.told(fact, watched)
+    assert watched.until == told
+    assert any(line.startswith(f"{told}: ") for line in lines), lines
+    state["status"], state["resumesAt"] = "paused", None
+    assert outcome(state) == "◉ paused"
+    assert with_state(shown_run(state), "iteration 1/5") == "paused · iteration 1/5"
+    await project.engine.control("stop", run_id)
 
 
 async def test_a_parked_run_can_be_stopped(project: Project) -> None:

@@ -1,6 +1,7 @@
 // The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
 import { endingKind, endingLine, hasEnded, type RunState } from "../runs/state";
 import type { Approval, Head } from "./shape";
+import { waitingUntil } from "../runs/amounts";
 import { nameOf, natureOf } from "../runs/words";
 
 interface Loose {
@@ -55,6 +56,7 @@ export function sentenceOf(state: RunState): string {
   if (hasEnded(state)) return endingLine(state);
   switch (state.status) {
     case "paused":
+      if (state.resumesAt) return waitingUntil(state.resumesAt);
       return state.reason === "between_rounds" ? "paused between rounds" : "paused";
     case "waiting_approval":
       return "waiting for your approval";

@@ -18,6 +18,14 @@ export function clock(milliseconds: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${two(minutes)}:${two(seconds)}`;
 }
 
+/** `waiting until 11:00`, with the day where it is not today: a paused run that goes on by itself then. */
+export function waitingUntil(resumesAt: string, now = new Date()): string {
+  const at = new Date(resumesAt);
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = at.toDateString() === now.toDateString() ? "" : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
+  return `waiting until ${day}${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
 const UNITS = [
   { long: "day", short: "d", size: 86_400 },
   { long: "hour", short: "h", size: 3600 },

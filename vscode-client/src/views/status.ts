@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Part } from "../part";
 import { hasEnded, questionsOf, type RunState } from "../runs/state";
-import { money } from "../runs/amounts";
+import { money, waitingUntil } from "../runs/amounts";
 import { nameOf, progressOf } from "../runs/words";
 
 export const statusPart: Part = ({ runs }) => {
@@ -47,7 +47,8 @@ export function summaryOf(going: readonly RunState[]): Summary | undefined {
   if (!first) return undefined;
   const halted = first.status === "interrupted" ? "interrupted" : "paused";
   const icon = halted === "paused" ? "debug-pause" : "debug-disconnect";
-  const text = going.length === 1 ? `${nameOf(first)} ${halted}` : `${going.length} loops ${halted}`;
+  const stands = first.resumesAt ? waitingUntil(first.resumesAt) : halted;
+  const text = going.length === 1 ? `${nameOf(first)} ${stands}` : `${going.length} loops ${halted}`;
   return { text: `$(${icon}) ${text}`, tooltip: tooltipOf(going), command: TREE };
 }
 

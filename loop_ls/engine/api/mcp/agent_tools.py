@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, cast
 
+from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.answers import (
     CheckedFile,
     CheckFinding,
@@ -188,6 +189,7 @@ async def loop_status(loops: Loops, given: Mapping[str, Json]) -> str:
             "metadata": row["metadata"],
             "current_iteration_status": latest["status"] if latest else None,
             "stages": [_stage(number, stage) for number, stage in enumerate(stages)],
+            "waiting": waiting_until(state.get("resumesAt")) or None,
             "error": state.get("error"),
         }
     )
