@@ -56,10 +56,14 @@ def _allowed(work: Assignment) -> list[str]:
 
 #: Seconds that our shell may take to start, on a machine that is busy.
 SERVER_STARTS = 60
-#: Nothing is kept of a session that nobody resumes, and commands see no key.
-_FIXED = ("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false")
-#: No agents and goals that work beside it.
-_NOBODY_BESIDE = ("-c", "features.multi_agent=false", "-c", "features.goals=false")
+#: Nothing is kept of a session that nobody resumes, commands see no key, and there are no agents below it: what those
+#: take is in none of its counts.
+_FIXED = (
+    *("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false"),
+    *("-c", "features.multi_agent=false"),
+)
+#: No goals that it works on beside its task.
+_NOBODY_BESIDE = ("-c", "features.goals=false")
 #: No settings, rules and servers of the user, nothing written, no web, nobody beside it.
 _APART = (
     *("--ignore-user-config", "--ignore-rules", "--sandbox", "read-only", "-c", 'web_search="disabled"'),

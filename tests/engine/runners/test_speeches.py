@@ -76,8 +76,11 @@ def test_an_error_of_opencode_is_told() -> None:
     assert speech.heard().error == "no key"
 
 
-#: Of Codex: no session on the disk, no key for commands.
-KEPT = ("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false")
+#: Of Codex: no session on the disk, no key for commands, no agents below it.
+KEPT = (
+    *("--ephemeral", "-c", "shell_environment_policy.ignore_default_excludes=false"),
+    *("-c", "features.multi_agent=false"),
+)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,8 @@ def test_agents_that_work_alone_are_offered_no_others() -> None:
     words = list(Codex().said(Assignment("go", alone=True), str).words)
     assert {"features.multi_agent=false", "features.goals=false"} <= set(words)
     assert "--dangerously-bypass-approvals-and-sandbox" in words
-    assert not [word for word in Codex().said(Assignment("go"), str).words if "features" in word]
+    usual = [word for word in Codex().said(Assignment("go"), str).words if "features" in word]
+    assert usual == ["features.multi_agent=false"], "it does not count what agents below it take"
     said = Opencode().said(Assignment("go", alone=True), str)
     permission = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])["agent"]["loop-ls-full"]["permission"]
     assert (list(said.words)[-2:], permission) == (["--agent", "loop-ls-full"], {"*": "allow", "task": "deny"})
