@@ -11,6 +11,7 @@ from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.cli.engine.connect import data_dir_of, root_of
 from loop_ls.cli.files.one_file import add_json, print_json
 from loop_ls.client import data_folder
+from loop_ls.contract.amounts import count
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
 from loop_ls.report.terminal_text import shown
@@ -49,16 +50,17 @@ def _lines(one: Definition) -> Iterator[str]:
         yield f"    {shown(' '.join(description.split()))}"
     for loop in one.get("loops", ()):
         until = f" until: {loop['until']}" if loop["until"] else ""
-        yield f"    loop {shown(loop['name'])}: at most {loop['maxIterations']} {_noun(loop)}{shown(until)}"
+        yield f"    loop {shown(loop['name'])}: at most {_limit(loop)}{shown(until)}"
     limit = one.get("maxIterations")
     if stages := one.get("stages"):
-        yield f"    {shown(' → '.join(stages))}{f', at most {limit} iterations' if limit else ''}"
+        bounded = f", at most {count(limit, 'iteration')}" if limit else ""
+        yield f"    {shown(' → '.join(stages))}{bounded}"
     if one["format"] == ASSISTANT and one.get("loop"):
-        yield f"    loops at most {limit} times; ends by: {one.get('criteria') or 'nothing else'}"
+        yield f"    loops at most {count(limit or 0, 'time')}; ends by: {one.get('criteria') or 'nothing else'}"
     for parameter in one.get("parameters", ()):
         default = f" = {parameter['default']}" if parameter.get("default") is not None else ""
         yield f"    --param {shown(parameter['name'])}{shown(default)}"
 
 
-def _noun(loop: DefinedLoop) -> str:
-    return "items" if loop["mode"] == "iterate" else "iterations"
+def _limit(loop: DefinedLoop) -> str:
+    return count(loop["maxIterations"] or 0, "item" if loop["mode"] == "iterate" else "iteration")

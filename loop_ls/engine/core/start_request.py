@@ -109,7 +109,7 @@ def _whole_path(argument: Mapping[str, Json], named: bool) -> str:
     if given is None and named:
         return ""
     if not isinstance(given, str) or not given:
-        raise Refused("bad_argument", "`uri` or `path` says which file to run; neither is given.")
+        raise Refused("bad_argument", "Nothing says what to run: name a file by `path` or `uri`, or a `definition`.")
     return path_of(given)
 
 

@@ -151,7 +151,10 @@ class RunStageAgents:
         """Those of the project, else what the role is; its skills; and that it has no shell where it would have one."""
         role = job.role
         own = as_object(as_object(self.plan.settings.get("roles")).get(role.name))
-        told = str(own.get("instructions") or "").strip() or f"You are the {role.name} of a team. {role.text}"
+        told = (
+            str(own.get("instructions") or "").strip()
+            or f"Your role in a team is `{role.name}`: {role.text[:1].lower()}{role.text[1:]}"
+        )
         if job.skills and role.access != "minimal":
             listed = "\n".join(f"- {name}: {skill_path(name)}" for name in job.skills)
             told += f"\n\nBefore you begin, read the skills that you work by:\n{listed}"

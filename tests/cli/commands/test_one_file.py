@@ -178,6 +178,7 @@ def test_definitions_as_text(here: Path, tmp_path: Path, capfd: pytest.CaptureFi
     assert "flow  workflow  flow.yaml" in out
     assert "loop polish: at most 3 iterations until: It says READY" in out
     assert "--param topic" in out
+    assert "review → reflect → curate → inspire, at most 1 iteration\n" in out
 
 
 def test_definitions_of_an_empty_folder_say_how_to_begin(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

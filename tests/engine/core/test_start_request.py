@@ -35,9 +35,9 @@ def refusal(home: Path, **argument: Any) -> str:
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        ({"path": ""}, "`uri` or `path` says which file to run; neither is given."),
-        ({"path": 5}, "`uri` or `path` says which file to run; neither is given."),
-        ({"path": None, "target": {"kind": "definition"}}, "`uri` or `path` says which file to run"),
+        ({"path": ""}, "Nothing says what to run: name a file by `path` or `uri`, or a `definition`."),
+        ({"path": 5}, "Nothing says what to run: name a file by `path` or `uri`, or a `definition`."),
+        ({"path": None, "target": {"kind": "definition"}}, "Nothing says what to run"),
         ({"root": "/no/such/folder"}, "`root` is no folder: /no/such/folder."),
         ({"root": 5}, "`root` is no folder: 5."),
         ({"path": "../flow.yaml"}, "lies outside of"),
