@@ -44,7 +44,7 @@ def chunks(text: str, strategy: Strategy, size: int, overlap: int) -> list[Chunk
 def _units(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     start = 0
     for found in border.finditer(text):
-        end = found.end(found.lastindex or 0)
+        end = found.start() + len("".join(found.groups("")))  # what closes a sentence belongs to it
         if text[start:end].strip():
             yield start, end
             start = found.end()
@@ -56,18 +56,13 @@ def _packed(text: str, units: list[tuple[int, int]], longest: int, shared: int) 
     """As many whole units as fit; one that is too long alone is cut at fixed lengths."""
     first = 0
     while first < len(units):
-        start, end = units[first]
-        if end - start > longest:
-            yield from _windows(text, start, end, longest, shared)
-            first += 1
-            continue
-        last = first
+        start, last = units[first][0], first
         while last + 1 < len(units) and units[last + 1][1] - start <= longest:
             last += 1
         end = units[last][1]
-        yield Chunk(text[start:end], start, end)
+        yield from _windows(text, start, end, longest, shared)
         following = last + 1
-        while following - 1 > first and following <= last + 1 and end - units[following - 1][0] <= shared:
+        while following - 1 > first and end - units[following - 1][0] <= shared:
             following -= 1
         first = following if last + 1 < len(units) else len(units)
 

@@ -90,6 +90,7 @@ def test_UP_55_a_start_is_one_object_and_says_where(root: Path) -> None:
     [
         ({"budgetUSD": 1}, "`limits.budgetUSD` is no limit of a run; there are `budgetUsd`, `maxTokens`"),
         ({"budgetUsd": "1"}, "`limits.budgetUsd` is a number above 0."),
+        ({"budgetUsd": "5m"}, "`limits.budgetUsd` is a number above 0."),
         ({"budgetUsd": True}, "`limits.budgetUsd` is a number above 0."),
         ({"budgetUsd": float("inf")}, "`limits.budgetUsd` is a number above 0."),
         ({"wallClock": "soon"}, "`limits.wallClock` is a number above 0."),

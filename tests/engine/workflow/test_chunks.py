@@ -51,6 +51,17 @@ def test_WB_156_an_overlap_repeats_whole_sentences() -> None:
     assert found == ["Aa bb. Cc dd.", "Cc dd. Ee ff.", "Ee ff. Gg hh."]
 
 
+def test_WB_156_what_fits_exactly_is_packed_and_repeated() -> None:
+    assert texts("Aaaaaaa. Bbbbbb. C.", "sentence", 4) == ["Aaaaaaa. Bbbbbb.", "C."]
+    assert texts("Aaaaaaa. Bbbbbbb. Ccccccc.", "sentence", 5, 2) == ["Aaaaaaa. Bbbbbbb.", "Bbbbbbb. Ccccccc."]
+    assert texts("Aaaaaaaa. Bbbbbbbb. Ccccc.", "sentence", 5, 2) == ["Aaaaaaaa. Bbbbbbbb.", "Ccccc."]
+
+
+def test_WB_156_an_overlap_repeats_as_many_sentences_as_it_holds() -> None:
+    found = texts("Aa. Bb. Cc. Dd. Ee. Ff. Gg.", "sentence", 4, 2)
+    assert found == ["Aa. Bb. Cc. Dd.", "Cc. Dd. Ee. Ff.", "Ee. Ff. Gg."]
+
+
 def test_WB_156_blank_text_has_no_chunks() -> None:
     assert texts("  \n\n ", "sentence", 5) == texts("", "fixed", 5) == []
 

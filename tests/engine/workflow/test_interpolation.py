@@ -107,6 +107,12 @@ async def test_WB_017_env_expands_the_process_environment() -> None:
     assert "${MISSING}" in ran.warnings[0]
 
 
+async def test_WB_017_nothing_is_told_where_every_name_is_set() -> None:
+    ran = await run("env: {A: '${NAME}'}\nsteps: [{name: a, run: '{{env.A}}'}]", environment={"NAME": "ada"})
+    assert (ran.prompt("a"), ran.warnings) == ("ada", [])
+    assert "env" not in ran.recorder.entries
+
+
 async def test_WB_018_the_process_environment_is_not_visible_by_itself() -> None:
     ran = await run("steps: [{name: a, run: '{{env.NAME}}'}]", environment={"NAME": "leaked"})
     assert ran.prompt("a") == "{{env.NAME}}"
