@@ -105,12 +105,13 @@ async def test_WB_017_env_expands_the_process_environment() -> None:
     assert ran.prompt("a") == "/home/ada/data []"
     assert len(ran.warnings) == 1
     assert "${MISSING}" in ran.warnings[0]
+    assert ":env" in ran.recorder.entries
 
 
 async def test_WB_017_nothing_is_told_where_every_name_is_set() -> None:
     ran = await run("env: {A: '${NAME}'}\nsteps: [{name: a, run: '{{env.A}}'}]", environment={"NAME": "ada"})
     assert (ran.prompt("a"), ran.warnings) == ("ada", [])
-    assert "env" not in ran.recorder.entries
+    assert ":env" not in ran.recorder.entries
 
 
 async def test_WB_018_the_process_environment_is_not_visible_by_itself() -> None:
