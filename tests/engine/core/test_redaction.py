@@ -52,3 +52,9 @@ def test_EB_026_a_stream_holds_back_only_what_may_be_the_beginning_of_a_key() ->
     assert mask.feed("abcde") == ""
     assert mask.rest() == "abcde"
     assert StreamMask().feed("abcde") == "abcde"
+
+
+@pytest.mark.parametrize("other", ["xyzz", "cxyz"])
+def test_EB_026_the_beginning_of_another_key_does_not_cut_a_whole_one_in_two(other: str) -> None:
+    mask = StreamMask("abcx", other)
+    assert (mask.feed("abcx"), mask.feed("!"), mask.rest()) == ("", "[secret]!", "")

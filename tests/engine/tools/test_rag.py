@@ -141,6 +141,9 @@ async def test_WB_160_after_a_crash_a_finished_search_is_not_made_again(room: Ro
 async def test_WB_160_a_mock_run_starts_no_server(room: Room) -> None:
     ran = await run(room, SEARCH, mock=True)
     assert "mock result 1 for: about bread" in ran.output
+    assert ran.output.startswith('{\n  "query": "about bread",\n')
+    [started], [completed] = ran.of("step_started"), ran.of("step_completed")
+    assert (started["step"], completed["output"]) == ("r", ran.output)
     assert room.called == []
 
 
