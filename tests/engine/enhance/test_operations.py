@@ -87,12 +87,18 @@ def test_EB_094_a_paragraph_is_added_to_a_prompt() -> None:
     text = planning_case().taken(op="append_instructions", target="draft", text=words)
     assert f"      Keep it short.\n\n      {words}\n" in text
     assert planning_case().code(op="append_instructions", target="draft", text="x" * 2001) == "out_of_range"
+    assert planning_case().code(op="append_instructions", target="draft", text="Of {{nosuch}}") == "bad_fields"
 
 
 def test_EB_095_a_step_waits_for_another() -> None:
     text = planning_case().taken(op="set_needs", target="publish", add=["draft"])
     assert added(FLOW, text) == ["    needs: [draft]"]
     assert planning_case().code(op="set_needs", target="publish", add=["publish"]) == "would_cycle"
+    [refused] = planning_case().plan({"op": "set_needs", "target": "publish", "add": ["drafd"]}).refused
+    assert (refused.code, refused.message) == (
+        "bad_fields",
+        "there is no step or loop `drafd`, did you mean `draft`",
+    )
 
 
 def test_EB_095_a_step_goes_on_waiting_for_what_it_uses() -> None:

@@ -110,6 +110,16 @@ async def test_EB_018_what_was_passed_over_has_failed() -> None:
     assert loop.kinds() == {"review": "bad_output"}
 
 
+async def test_EB_019_a_check_that_failed_itself_said_nothing() -> None:
+    text, declared = THREE + CHECKED[len(SKIPPING) :], {"verifiers": ["verify"], "maxRounds": 1}
+    silent = Loop(text=text, script={"verify": "Well."}, knobs=declared)
+    await silent.run()
+    assert silent.kinds() == {"publish": "verifier_error"}
+    failed = Loop(text=text, script={"verify": failing("bad_answer")}, knobs=declared)
+    await failed.run()
+    assert failed.kinds() == {"verify": "bad_output"}
+
+
 async def test_EB_019_a_check_said_no() -> None:
     text = THREE + CHECKED[len(SKIPPING) :]
     loop = Loop(text=text, script={"verify": "FAIL: it is too long"}, knobs={"maxRounds": 1})

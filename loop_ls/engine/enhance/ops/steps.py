@@ -23,21 +23,20 @@ _STEP = order_of("step")
 
 
 def set_instructions(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
-    element = _asking(copy, op.text("target"))
+    element, old = _asking(copy, op.text("target"))
     prompt = op.text("run")
     known_placeholders(copy, element, "run", prompt)
-    _keeps_what_others_need(copy, element, prompt)
-    return copy.edited(set_value(copy, target_of(element), "run", _ended(element, prompt), _STEP))
+    _keeps_what_others_need(copy, element, old, prompt)
+    return copy.edited(set_value(copy, target_of(element), "run", _ended(old, prompt), _STEP))
 
 
 def append_instructions(
     copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]
 ) -> WorkingCopy:
-    element = _asking(copy, op.text("target"))
+    element, old = _asking(copy, op.text("target"))
     known_placeholders(copy, element, "run", op.text("text"))
-    old = element.block.text("run") or ""
     joined = old.rstrip("\n") + "\n\n" + op.text("text").strip("\n")
-    return copy.edited(set_value(copy, target_of(element), "run", _ended(element, joined), _STEP))
+    return copy.edited(set_value(copy, target_of(element), "run", _ended(old, joined), _STEP))
 
 
 def set_needs(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
@@ -155,17 +154,19 @@ def set_description(copy: WorkingCopy, op: Operation, known: PlanContext, plan: 
     return copy.edited(insert(copy, target, "description", flow(text), ()))
 
 
-def _asking(copy: WorkingCopy, name: str) -> Element:
+def _asking(copy: WorkingCopy, name: str) -> tuple[Element, str]:
+    """A step that asks a model, and its prompt."""
     element = copy.step(name)
-    if element.block.text("run") is None:
+    prompt = element.block.text("run")
+    if prompt is None:
         raise Rejected("unknown_target", f"`{name}` is no step with `run`")
-    return element
+    return element, prompt
 
 
-def _keeps_what_others_need(copy: WorkingCopy, element: Element, prompt: str) -> None:
+def _keeps_what_others_need(copy: WorkingCopy, element: Element, old: str, prompt: str) -> None:
     """A placeholder that orders this step behind others may go only where nothing later relies on it:
     its own `needs` says so, or nothing waits for both."""
-    gone = set(names_in(element.block.text("run") or "")) - set(names_in(prompt))
+    gone = set(names_in(old)) - set(names_in(prompt))
     needed = {need.name for need in element.needs}
     for name in sorted(gone):
         for producer in producers(name):
@@ -177,7 +178,6 @@ def _keeps_what_others_need(copy: WorkingCopy, element: Element, prompt: str) ->
                 raise Rejected("bad_fields", f"`{later[0].name}` needs what `{element.name}` makes of `{{{{{name}}}}}`")
 
 
-def _ended(element: Element, prompt: str) -> str:
+def _ended(old: str, prompt: str) -> str:
     """A prompt that ended with a line end still does."""
-    old = element.block.text("run") or ""
     return prompt.rstrip("\n") + "\n" if old.endswith("\n") else prompt
