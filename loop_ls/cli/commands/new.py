@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
             (into / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(into / path, text.encode(), into)
     except OSError as error:
-        return refuse(f"{into} cannot be written: {error.strerror or error}")
+        where = error.filename or into
+        return refuse(f"{where} cannot be written: {error.strerror or error}")
     told = "".join(f"{shown(str(into / path))}\n" for path in files)
     if to_add:
         told += f"Add this to {shown(str(settings))} under `providers`: {to_add}\n"
