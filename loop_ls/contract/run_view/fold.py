@@ -79,11 +79,11 @@ class RunView:
 
     def row_of(self, place: str) -> Row | None:
         """The row that a place lies in: its own, or the nearest around it."""
-        key = place.partition(":")[0]
+        key = place
         while key:
             if (row := self.rows.get(key)) is not None:
                 return row
-            key = key.rpartition("/")[0]
+            key = key[: max(key.rfind("/"), key.rfind(":"), 0)]  # a further try of a step is a part that rows lie in
         return None
 
     # -- facts -------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ async def _until_over(journal: Journal, run_id: str, seq: int) -> list[Event]:
             break
         elif event.kind == "iteration_started" and _loop(at) == _loop(place):
             followed = True
-        finished = finished or (event.kind in DONE and at.partition(":")[0] == place)
+        finished = finished or (event.kind in DONE and (at == place or at.startswith(f"{place}:")))
         found.append(event)
         if followed and finished:
             break
@@ -82,7 +82,7 @@ async def _until_over(journal: Journal, run_id: str, seq: int) -> list[Event]:
 
 
 def _lies_in(place: str, loop: str) -> bool:
-    return bool(loop) and place.startswith(f"{loop}/")
+    return bool(loop) and place.startswith((f"{loop}/", f"{loop}:"))
 
 
 def _loop(place: str) -> str:

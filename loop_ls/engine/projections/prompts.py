@@ -26,6 +26,7 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.model_calls.ask import request_of
+from loop_ls.engine.projections.recorded_outputs import lies_at
 from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Way, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
@@ -98,7 +99,7 @@ class Found:
         return len(self.rows) < MOST and self._characters < CHARACTERS
 
     def _wanted(self, place: str) -> bool:
-        return not self._place or place == self._place or place.startswith((f"{self._place}/", f"{self._place}:"))
+        return not self._place or lies_at(place, self._place)
 
 
 async def _changed(journal: Journal, run_id: str) -> list[Event]:

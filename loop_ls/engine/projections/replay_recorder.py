@@ -17,7 +17,7 @@ from loop_ls.engine.core.null_recorder import NullRecorder
 from loop_ls.engine.core.ports import NOTES, Approval, Recordable, Recorded, Skipped, Stopped, read_notes
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
-from loop_ls.engine.projections.recorded_outputs import Recordings, number_in, whole_number
+from loop_ls.engine.projections.recorded_outputs import Recordings, lies_at, number_in, whole_number
 from loop_ls.engine.runs.journal_recorder import replayed
 from loop_ls.text.json_value import Json
 
@@ -73,7 +73,7 @@ class ReplayRecorder(NullRecorder):
             await asyncio.sleep(0)
         more = self._hear(work)
         answer = cast("Recordable", replayed(self._answer(key, more)))
-        if self._way is Way.OUTPUTS and _home(key) == self.wanted and any(kind == DONE for kind, _ in facts(answer)):
+        if self._way is Way.OUTPUTS and _parted(key)[0] == self.wanted and DONE in dict(facts(answer)):
             raise Stopped
         return answer
 
@@ -105,7 +105,7 @@ class ReplayRecorder(NullRecorder):
 
     def _is_past(self, key: str) -> bool:
         """Whether the loop around what is wanted has ended, or goes on with a later iteration."""
-        home, _, part = key.partition(":")
+        home, part = _parted(key)
         if self._way is Way.OUTPUTS:
             return part in ENDS and f"{self.wanted}/".startswith(f"{home}/")
         loop, _, number = home.rpartition("/")
@@ -115,7 +115,7 @@ class ReplayRecorder(NullRecorder):
         return wanted is not None and wanted < (whole_number(number) or 0)
 
     def skipped(self, loop: str, place: Place) -> Skipped:
-        if self._way is not Way.OUTPUTS or f"{place.key}/".startswith(f"{_home(self.wanted)}/"):
+        if self._way is not Way.OUTPUTS or lies_at(place.key, self.wanted):
             return Skipped()
         recorded = Recordings(loop, place, lambda key: self._journal.recall(self.run_id, key))
         wanted = number_in(self.wanted, place.key)
@@ -135,8 +135,10 @@ class ReplayRecorder(NullRecorder):
         return self._changes.now()
 
 
-def _home(key: str) -> str:
-    return key.partition(":")[0]
+def _parted(key: str) -> tuple[str, str]:
+    """The place of a key, and the part of it. A further try of a step is a part that places lie in (`s:2/1/write`)."""
+    home, _, part = key.rpartition(":")
+    return (key, "") if not home or "/" in part else (home, part)
 
 
 class Changes:

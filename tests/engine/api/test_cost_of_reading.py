@@ -4,9 +4,10 @@ read of the journal, in runs of two lengths."""
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -58,11 +59,16 @@ FILES = {
 }
 
 
+LOST = {"develop/5/write", "develop/6/write", "each/2/sorted", "s/2/flaky", "l/2/flaky", "l/2.2/flaky"}
+
+
 def said(request: ModelRequest) -> str | ModelFailure:
     """Some iterations and items fail, and each answer is another one."""
-    if request.place in ("develop/5/write", "develop/6/write", "each/2/sorted"):
+    if request.place in LOST or request.place.endswith("/broken"):
         return ModelFailure("refused", "no")
-    return f"<{request.place}>" if "judge" not in request.place else "NO"
+    if "judge" not in request.place:
+        return f"<{request.place}>"
+    return "YES" if "It is fine" in request.prompt and "l/3" in request.prompt else "NO"
 
 
 class Reading:
@@ -94,13 +100,16 @@ class Reading:
 
 
 @asynccontextmanager
-async def run_of(folder: Path, length: int) -> AsyncIterator[Reading]:
+async def run_of(
+    folder: Path, length: int, work: str = EXECUTION + WORK, more: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[Reading]:
     root, data = folder / "project", folder / "data"
     root.mkdir(parents=True)
     data.mkdir()
-    work = WORK.replace("LENGTH", str(length)).replace("ITEMS", json.dumps([f"item {n}" for n in range(length)]))
-    for name, text in {**FILES, "work": work}.items():
+    work = work.replace("LENGTH", str(length)).replace("ITEMS", json.dumps([f"item {n}" for n in range(length)]))
+    for name, text in {**FILES, **more}.items():
         (root / f"{name}.yaml").write_text(whole(name, EXECUTION + text))
+    (root / "work.yaml").write_text(whole("work", work))
     models = ScriptedModels({}, default=said)
     preparer = WorkflowPreparer(data, validate, {})
     engine = Engine(data, {"workflow": WorkflowProgram()}, lambda plan: models, preparer, home=root)
@@ -108,7 +117,7 @@ async def run_of(folder: Path, length: int) -> AsyncIterator[Reading]:
         started = await engine.start({"root": str(root), "path": str(root / "work.yaml"), "input": "tea"})
         assert started["ok"], started
         ended = await project.ended(started["runId"])
-        assert ended["status"] == "completed", ended
+        assert ended["status"] == ("failed" if "breaks" in work else "completed"), ended
         yield Reading(project, started["runId"])
 
 
@@ -137,6 +146,70 @@ async def test_prompts_of_each_place_are_those_of_the_whole_that_lie_there(short
         found = (await short.get(f"/prompts?place={place}"))["prompts"]
         assert found == [one for one in every if inside(one["place"], place)], place
         assert found
+
+
+#: Shapes of runs that have other ways through them: elements side by side, loops in steps that are tried again, loops
+#: that end in the middle, with their condition, without a success or with their run, votes, and loops that hold others.
+SHAPES = {
+    "side by side": """
+steps:
+  - {name: s, run: "S {{input}}"}
+  - {name: t, run: "T {{s}} {{l}}", needs: [s, l]}
+loops:
+  - {name: l, workflow: draft, max_iterations: 4, until: No, with: {before: "{{loop.history}}", task: "{{s}}"}}
+  - {name: m, workflow: sort, mode: iterate, parallel: true, items: '["a","b","c"]', max_iterations: 9,
+     with: {done: "{{loop.succeeded}}", lost: x, thing: "{{loop.current}}"}}
+""",
+    "loops in steps": """
+steps:
+  - name: s
+    on_failure: retry
+    max_retries: 2
+    loop: {mode: refine, workflow: flaky, max_iterations: 3, until: No, with: {before: "{{loop.last.output}}"}}
+  - {name: t, run: "T {{s}}", needs: [s]}
+  - {name: v, needs: [t], loop: {mode: iterate, workflow: sort, items: '["a","b"]', max_iterations: 5,
+     with: {done: "{{loop.succeeded}}", lost: "{{s}}", thing: "{{loop.current}}"}}}
+""",
+    "it is met": """
+loops:
+  - {name: l, workflow: draft, max_iterations: 9, until: "It is fine", with: {before: "{{loop.last.output}}", task: x}}
+steps:
+  - {name: t, run: "T {{l}} {{loop.iteration}} {{loop.output}} {{all}}", needs: [l]}
+""".replace("max_iterations: 9,", "max_iterations: 9, accumulate: all,"),
+    "it fails": """
+loops:
+  - {name: l, workflow: draft, max_iterations: 3, until: No, with: {before: "{{loop.last.output}}", task: x}}
+  - {name: m, workflow: breaks, max_iterations: 3, until: No, with: {before: "{{l}}"}}
+""",
+    "tries of iterations": """
+loops:
+  - {name: l, workflow: flaky, max_iterations: 3, on_failure: retry, max_retries: 3, until: "No {{loop.history}}",
+     with: {before: "{{loop.last.output}}"}}
+  - {name: m, workflow: draft, max_iterations: 2, until: No, with: {before: "{{l}}", task: "{{loop.iteration}}"}}
+""",
+}
+MORE = {
+    "flaky": 'steps:\n  - {name: flaky, run: "Try {{before}}"}\n',
+    "breaks": 'steps:\n  - {name: broken, run: "Break {{before}}"}\n',
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_prompts_of_each_place_are_those_of_the_whole_in_runs_of_every_shape(tmp_path: Path, shape: str) -> None:
+    parallel = "execution: {provider: ollama, model: m, max_tokens: 100, parallel: true}\n"
+    begin = parallel if shape == "side by side" else EXECUTION
+    async with run_of(tmp_path, 3, begin + SHAPES[shape], MORE) as run:
+        every = (await run.get("/prompts"))["prompts"]
+        assert len(every) > 4
+        places = {one["place"] for one in every}
+        for place in list(places):
+            parts = place.split("/")
+            places |= {"/".join(parts[:length]) for length in range(1, len(parts))}
+        for place in sorted(places):
+            found = (await run.get(f"/prompts?place={place}"))["prompts"]
+            assert found == [one for one in every if inside(one["place"], place)], place
+        for row in (await run.get("/history?limit=1000"))["history"]:
+            assert (await run.get(f"/history?place={row['id']}"))["history"] == [row], row["id"]
 
 
 #: Places, each of them the same distance from the end of the longer run and of the shorter one, or from the beginning.
