@@ -18,8 +18,8 @@ from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.
-_ALL_ALIKE = ("tab", "odd-blank", "indentation")
-_EVERYWHERE = ("tab", "odd-blank")
+_EVERYWHERE = ("tab", "odd-blank", "too-many-aliases")
+_ALL_ALIKE = (*_EVERYWHERE, "indentation")
 
 #: Faults of a whole document that hide what stands below them.
 _ENDS = ("second-document", "directive")

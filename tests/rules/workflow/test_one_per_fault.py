@@ -373,3 +373,11 @@ def test_a_text_of_blanks_is_as_good_as_none(text: str, expected: list[str]) -> 
     called = "#- other.yaml\nsteps:\n  - {name: write, run: '{{input}}'}\n"
     found = findings_of(read_fixture(f"#- flow.yaml\n{head}{text}{called}"))["flow.yaml"]
     assert [one.rule for one in found] == expected
+
+
+def test_aliases_that_bring_in_too_much_are_told_once() -> None:
+    lists = [f"servers: &s{number} [{', '.join([f'*s{number - 1}'] * 9)}]" for number in range(1, 9)]
+    steps = "".join(f"  - {{name: n{at}, run: Say it, {one}}}\n" for at, one in enumerate(lists))
+    told = rules(f"steps:\n  - {{name: first, run: Say it, servers: &s0 [{', '.join(['x'] * 9)}]}}\n{steps}")
+    [message] = [message for code, message in told if code == "WF001"]
+    assert "aliases bring in more than" in message
