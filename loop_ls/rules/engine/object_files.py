@@ -6,6 +6,7 @@ Broken syntax is told alone (RL001, AL001, LS001): what cannot be read says noth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import is_
 from typing import NamedTuple
 
 from loop_ls.formats.registry import is_beside
@@ -25,9 +26,9 @@ SYNTAX = " syntax"
 
 
 class _Answer(NamedTuple):
-    plan: Plan
-    workspace: Workspace
-    document: Document
+    """`about`: the very plan, workspace and document that were asked about."""
+
+    about: tuple[object, ...]
     findings: tuple[Finding, ...]
 
 
@@ -43,10 +44,11 @@ class WholeFiles:
             return ()  # others use such names, too
         chosen = self._plan(selection, document.format or "")
         known = self._answers.get(document.uri)
-        if known is not None and known.plan is chosen and known.workspace is workspace and known.document is document:
+        about = (chosen, workspace, document)
+        if known is not None and all(map(is_, known.about, about)):
             return known.findings
         found = _check(chosen, workspace, document)
-        self._answers[document.uri] = _Answer(chosen, workspace, document, found)
+        self._answers[document.uri] = _Answer(about, found)
         return found
 
     def _plan(self, selection: Selection, format_: str) -> Plan:
