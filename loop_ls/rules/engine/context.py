@@ -150,8 +150,6 @@ def block_sites(piece: Piece, block: Block) -> Iterator[Site]:
 
 def _walk(site: Site) -> Iterator[Site]:
     yield site
-    if not site.block.inner:
-        return
     whole = site.block.node.span
     for field in site.block.fields.values():
         value = field.value

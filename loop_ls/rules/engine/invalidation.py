@@ -85,18 +85,12 @@ def _of_names(old: Document, new: Document, gone: Sequence[Element], come: Seque
     names = dict.fromkeys(one.name for element in (*gone, *come) for one in definitions(element))
     for name in names:
         yield "place", name
-    if len(gone) == len(come) == 1 and _meanings(gone[0]) == _meanings(come[0]):
-        return
     for name in names:
         before, after = old.names.get(name, ()), new.names.get(name, ())
         if [_meaning(one.element, one.kind) for one in before] != [_meaning(one.element, one.kind) for one in after]:
             yield "name", name
         if bool(before) != bool(after) or [one.kind for one in before] != [one.kind for one in after]:
             yield topics.NAMES
-
-
-def _meanings(element: Element) -> list[tuple[object, ...]]:
-    return [(one.name, *_meaning(element, one.kind)) for one in definitions(element)]
 
 
 def _meaning(element: Element, kind: str) -> tuple[object, ...]:
@@ -125,7 +119,7 @@ def _of_head(old: Document, new: Document) -> set[Topic]:
     if ("top", "execution") in found:
         found.add(topics.MODELS)
         found.update(("execution", key) for key in _settings_changed(old, new))
-    if ("top", "env") in found and old.env.keys() != new.env.keys():
+    if old.env.keys() != new.env.keys():
         found.add("env")
     return found
 

@@ -51,10 +51,9 @@ class Unit:
         self.view.leave()
 
     def take(self, found: Found) -> None:
-        if found:
-            found = tuple(one for one in found if not _is_broken_text(*one))
-        self.found, self.placed = found, None
-        self.has_empties = any(check.rule.code == EMPTY for check, _ in found)
+        self.found = tuple([one for one in found if not _is_broken_text(*one)])
+        self.placed = None
+        self.has_empties = any(check.rule.code == EMPTY for check, _ in self.found)
 
 
 #: Faults behind which keys may have ended up where they do not belong.
@@ -64,7 +63,7 @@ _MISPLACED = ("tab", "odd-blank", "indentation", "unexpected-text", "missing-spa
 def _is_broken_text(check: Check, draft: Draft) -> bool:
     """Whether a finding is about words that could not be read anyway: one fault gives one finding."""
     piece = draft.spot.piece
-    if piece is None or not piece.faults or check.rule.code[2:] == "001":
+    if piece is None or check.rule.code[2:] == "001":
         return False
     start, end = draft.spot.span
     return any(

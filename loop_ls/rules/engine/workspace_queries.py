@@ -27,8 +27,6 @@ class Summaries:
         if known is not None and known[0] is document:
             return known[1]
         summary = summarise(document)
-        if known is not None and known[1] == summary:
-            summary = known[1]
         self._known[document.uri] = (document, summary)
         return summary
 
