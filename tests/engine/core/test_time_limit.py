@@ -45,3 +45,17 @@ async def test_WB_076_work_that_fails_fails_as_it_did() -> None:
     work.set_exception(ValueError("broken"))
     with pytest.raises(ValueError, match="broken"):
         await limited(work, 4.0)
+
+
+async def test_WB_076_work_ends_with_whoever_waits_for_it() -> None:
+    begun, never = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    async def work() -> str:
+        begun.set()
+        return await never
+
+    waiting = asyncio.create_task(within(cast(Recorder, Clock(4.0, 4.0)), 5.0, work()))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert (waiting.cancelled(), never.cancelled()) == (True, True)

@@ -260,6 +260,20 @@ async def test_EB_124_trials_do_not_count_where_the_cases_were_changed_meanwhile
     assert "were changed" in state["because"]
 
 
+@pytest.mark.parametrize("choice", ["continue", "skip"])
+async def test_EB_076_a_person_goes_on_with_the_change_or_without_it(project: EngineProject, choice: str) -> None:
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {pauseBetweenRounds: true, maxRounds: 2}\n")
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    await until(engine, run_id, lambda state: (state.get("question") or {}).get("kind") == "loop_paused")
+    assert (await engine.enhance("choose", run_id, {"choice": "perhaps"}))["code"] == "bad_argument"
+    assert (await engine.enhance("choose", run_id, {"choice": choice}))["choice"] == choice
+    await until(engine, run_id, ended)
+    [continued] = [one for one in (await engine.events(run_id))["events"] if one["kind"] == "loop_continued"]
+    assert continued["withEdits"] is (choice == "continue")
+    assert (project.file.read_text() == THREE) is (choice == "skip")
+
+
 async def test_EB_064_another_plan_is_not_meant(project: EngineProject) -> None:
     engine = await project.open()
     run_id = (await project.start(engine, editor=True))["runId"]

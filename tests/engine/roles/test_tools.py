@@ -496,7 +496,8 @@ async def test_RB_144_skills_are_texts_of_the_workspace(root: Path, explorer: Ca
     (root / "skills" / "release" / "SKILL.md").write_text("Tag it.")
     assert (await explorer("skill_list")).text == "release"
     assert (await explorer("skill_read", skill="release")).text == "Tag it."
-    assert (await explorer("skill_read", skill="../x")).failed
+    refused = await explorer("skill_read", skill="../x")
+    assert (refused.failed, "There is no skill `../x`; there are release." in refused.text) == (True, True)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/x", "nonsense"])

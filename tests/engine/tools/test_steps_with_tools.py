@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.bodies.tools import named
+from loop_ls.engine.bodies.tools import named, servers_of
 from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.tools import Tool
+from loop_ls.formats.workflow.model import Execution, Step
 from loop_ls.testing import mcp_server
 from loop_ls.testing.models import calls, failure
 from loop_ls.testing.workflows import Lab, Ran, lab
@@ -130,6 +131,21 @@ async def test_WB_161_a_huge_result_is_shown_with_its_middle_left_out(room: Room
     [answer] = answers(ran.models.requests[1])
     assert len(answer) < 51_000
     assert "characters left out" in answer
+
+
+@pytest.mark.parametrize(
+    ("own", "known", "asked"),
+    [
+        (None, (), ("others",)),
+        (("things", "skills", "things"), (), ("things",)),
+        (("things", "skills"), ("skills",), ("things", "skills")),
+        ((), (), ()),
+    ],
+)
+def test_WB_120_the_built_in_skills_are_no_server(
+    own: tuple[str, ...] | None, known: tuple[str, ...], asked: tuple[str, ...]
+) -> None:
+    assert servers_of(Step("a", "x", servers=own), Execution(servers=("others", "skills")), known) == asked
 
 
 async def test_WB_120_the_servers_of_a_step_replace_those_of_execution(room: Room) -> None:
