@@ -73,6 +73,15 @@ class Start(SnakeCaseRequest):
     """Whom to ask in this run, in place of those that the files name; without `model` its default one."""
     model: str | None = None
     """Of `provider`, else of the providers that the files name."""
+    start_from: str | None = Field(None, alias="startFrom")
+    """Of a workflow only what runs from this step or loop on. What is read of those before it is taken from `pinned`, \
+else from `outputsOf`, else from the newest run of the file."""
+    end_at: str | None = Field(None, alias="endAt")
+    """Of a workflow only what runs up to this step or loop."""
+    pinned: Object | None = None
+    """Outputs of steps and loops that are not run, by their names."""
+    outputs_of: str | None = Field(None, alias="outputsOf")
+    """The run whose outputs stand for those of steps and loops that are not run."""
     check: Object | None = None
     """Judge the run by the checks beside its file, those of a test case among them: `{case?}`."""
     session_id: str | None = None
@@ -381,6 +390,10 @@ class RunCommand(Request):
     model: str | None = None
     mock: bool | None = None
     item: int | None = None
+    start_from: str | None = None
+    end_at: str | None = None
+    pinned: Object | None = None
+    outputs_of: str | None = None
     limits: Object | None = None
     session_id: str | None = None
     idempotency_key: str | None = None

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -51,7 +52,7 @@ from loop_ls.engine.core.plan import ModelAccess, Plan, Program, plan_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
-from loop_ls.engine.core.start_request import read_request
+from loop_ls.engine.core.start_request import StartRequest, read_request
 from loop_ls.engine.enhance import timeline
 from loop_ls.engine.enhance.acknowledgements import TELL
 from loop_ls.engine.events import Event, RunState
@@ -68,6 +69,7 @@ from loop_ls.engine.recovery.heartbeat import Heartbeat
 from loop_ls.engine.retention.run_retention import RetentionPolicy, RunRetention
 from loop_ls.engine.runs.approvals import nothing_asked, read_decision, resolve, resolve_all
 from loop_ls.engine.runs.control_commands import obey
+from loop_ls.engine.runs.earlier_outputs import earlier_outputs
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
@@ -81,7 +83,7 @@ from loop_ls.engine.runs.update import read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 
 if TYPE_CHECKING:
     from loop_ls.engine.money.ledger import Ledger
@@ -95,6 +97,8 @@ Keeper = Callable[[str | None, Sequence[str]], Awaitable[JsonObject]]
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
 
+#: Among so many of the newest runs of a file one is looked for whose outputs another start may take.
+NEWEST = 50
 #: Seconds between two looks at the calls in flight of an engine that leaves: a task goes on after its call.
 DRAIN_LOOK = 0.05
 
@@ -301,6 +305,7 @@ class Engine:
         try:
             self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
+            request = await self._with_earlier(request, user)
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
                 plan = plan_of(prepared.started, prepared.texts)
@@ -313,14 +318,44 @@ class Engine:
             return refused_to(refused, user, argument).answer()
         return cast("NewRun", {"ok": True, "runId": run_id, **prepared.more})
 
+    async def _with_earlier(self, request: StartRequest, user: str | None) -> StartRequest:
+        """With the outputs of the run that a start of a part names, else of the newest one of its file that has ended,
+        and with the inputs of that run where none are given. Raises `Refused`."""
+        run_id = await self._earlier(request, user)
+        if not run_id:
+            return request
+        request = replace(request, earlier=await earlier_outputs(self.journal, run_id))
+        if request.input is not None or request.parameters:
+            return request
+        first = await self._first_fact(run_id)
+        parameters = {name: str(value) for name, value in as_object(first.get("parameters")).items()}
+        return replace(request, input=text_field(first, "input") or None, parameters=parameters)
+
+    async def _earlier(self, request: StartRequest, user: str | None) -> str:
+        if request.outputs_of is not None:
+            run_id = await self._runs.find(request.outputs_of)
+            state = await self._runs.state(run_id)
+            if state.uri != request.uri or (user is not None and state.user != user):
+                raise Refused("not_found", f"There is no run `{request.outputs_of}` of this file.")
+            return run_id
+        if request.start_from is None:
+            return ""
+        newest = await self._runs.newest(None, request.uri, NEWEST)
+        ended = (one for one in newest if one.format not in WAITS_FOR_PEOPLE and one.ended_at is not None)
+        fitting = (one for one in ended if one.mock == request.mock and (user is None or one.user == user))
+        return next((one.run_id for one in fitting), "")
+
     def _without_keys(self, started: RunStarted, texts: Mapping[str, str]) -> RunStarted:
         """The start without keys that somebody pasted into what a run is told: the first fact is never rewritten,
         and everything that shows a run shows it."""
         typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
-        if not any(typed.values()):
+        part = started.plan.get("part")
+        if not any(typed.values()) and not part:
             return started
         mask = self._mask_of(plan_of(started, texts)).of_typed
         masked = {name: mask.free(value) for name, value in typed.items()}
+        if part and (free := mask.free(part)) != part:
+            masked["plan"] = {**started.plan, "part": free}
         return started if masked == typed else started.model_copy(update=masked)
 
     async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:

@@ -207,6 +207,10 @@ KEYS: dict[str, str] = {
 }  # fmt: skip
 
 OPTIONS: dict[str, str] = {
+    **_under(f"{_CLI}/commands/test_run_part.py", {
+        "run --start-from, run --outputs-of": "test_WB_169_a_run_begins_at_a_step_with_what_the_others_gave_before",
+        "run --pin": "test_WB_169_a_pinned_output_stands_for_a_step",
+    }),
     **_under(f"{_CLI}/runs/test_runs_compare.py", {
         "runs compare --full": "test_two_runs_stand_side_by_side_with_what_differs",
         "run --compare": "test_one_start_runs_with_each_model_and_compares",

@@ -360,6 +360,7 @@ ROWS = (
     Option("run --max-iterations", (*RUN, "--loop", "develop", "--max-iterations", "1"), printed("iteration"), 1, 3),
     Option("run --item", ("run", "items.yaml", "--loop", "each", "--input", "x", "--json", "--item", "2"),
            first_fact("plan", "item"), 2, None),
+    Option("run --end-at", (*RUN, "--end-at", "develop"), printed("output"), "draft three", "the report"),
     Option("run --budget-usd", ("run", "develop.yaml", *MOCK, "--budget-usd", "2"), first_fact("limits", "budgetUsd"),
            2.0, None),
     Option("run --max-tokens", ("run", "develop.yaml", *MOCK, "--max-tokens", "90000"),

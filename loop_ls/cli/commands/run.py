@@ -28,6 +28,16 @@ HELP = "run a workflow or a loop and watch it"
 def configure(parser: argparse.ArgumentParser) -> None:
     add_start(parser)
     parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
+    parser.add_argument("--start-from", metavar="NAME", help="only this step or loop and what runs after it")
+    parser.add_argument("--end-at", metavar="NAME", help="only this step or loop and what runs before it")
+    parser.add_argument(
+        "--outputs-of",
+        metavar="RUN",
+        help="the run whose outputs stand for steps that are not run (default: the newest one of the file)",
+    )
+    parser.add_argument(
+        "--pin", action="append", metavar="NAME=TEXT", help="the output of a step that is not run; may be repeated"
+    )
     parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
     parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
     parser.add_argument(

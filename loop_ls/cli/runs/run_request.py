@@ -54,6 +54,7 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
         request["maxIterations"] = args.max_iterations
     if args.idempotency_key is not None:
         request["idempotencyKey"] = args.idempotency_key
+    request |= _part(args)
     if args.check:
         request["check"] = {}
     if args.item is not None:
@@ -73,6 +74,15 @@ def _target(path: Path, loop: str | None) -> JsonObject:
     format_ = claimed(str(path))
     kind = "" if format_ is None else FORMATS[format_].target
     return {"kind": "loop" if kind in ("", "workflow") else kind, "name": loop}
+
+
+def _part(args: argparse.Namespace) -> JsonObject:
+    """Which part of the workflow runs, and what stands for the outputs of the others. Raises `Wrong`."""
+    named = {"startFrom": "start_from", "endAt": "end_at", "outputsOf": "outputs_of"}
+    found: JsonObject = {key: value for key, name in named.items() if (value := getattr(args, name, None)) is not None}
+    if pins := getattr(args, "pin", None):
+        found["pinned"] = named_values(pins, "--pin")
+    return found
 
 
 def asked_instead(args: argparse.Namespace) -> dict[str, str]:
@@ -146,13 +156,13 @@ def read_input(word: str) -> str:
     return word
 
 
-def named_values(words: Iterable[str]) -> dict[str, str]:
+def named_values(words: Iterable[str], option: str = "--param") -> dict[str, str]:
     """`name=value` each. Raises `Wrong`."""
-    return dict(_pair(word) for word in words)
+    return dict(_pair(word, option) for word in words)
 
 
-def _pair(word: str) -> tuple[str, str]:
+def _pair(word: str, option: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise Wrong(f"`--param {word}` is not of the form name=value")
+        raise Wrong(f"`{option} {word}` is not of the form name=value")
     return name, value

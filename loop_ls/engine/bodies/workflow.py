@@ -10,6 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
@@ -19,6 +20,7 @@ from loop_ls.engine.capabilities.guard import may_read
 from loop_ls.engine.checks.declared import declared_checks, judges_otherwise
 from loop_ls.engine.checks.run_checks import RunChecks
 from loop_ls.engine.context.interpolation import expand_environment
+from loop_ls.engine.context.loop_variables import AfterRefine
 from loop_ls.engine.context.scope import Scope
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
@@ -31,7 +33,7 @@ from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
-from loop_ls.text.json_value import as_object, float_field, int_field
+from loop_ls.text.json_value import JsonObject, as_object, float_field, int_field, text_field
 
 FactsOf = Callable[[str], Awaitable[Sequence[Event]]]
 
@@ -81,7 +83,7 @@ class WorkflowProgram:
             key = library.key_of(plan.path)
             place = Place(workflow=key, file=plan.path) if within is None else within.called(key, plan.path)
             frame = Frame(context, key, library.workflow(key), place)
-            scope = Scope(plan.input or "", arguments=plan.parameters)
+            scope = _with_pins(Scope(plan.input or "", arguments=plan.parameters), plan)
             target = plan.target_name if plan.target_kind in ("loop", "step") else None
             began = recorder.active()
             result = await _run(frame, scope, plan.elements, target)
@@ -125,6 +127,20 @@ async def _checked(checks: RunChecks | None, place: Place, result: Result, began
         return None
     await checks.at_end(place, result.output, began)
     return checks.failure()
+
+
+def _with_pins(scope: Scope, plan: Plan) -> Scope:
+    """What the elements that are not run have given, as the start has recorded it in the order of a run."""
+    for pin in _pins(plan):
+        output, iterations = text_field(pin, "output"), int_field(pin, "iterations")
+        loop = None if iterations is None else AfterRefine(iterations, output)
+        accumulated = {name: str(text) for name, text in as_object(pin.get("accumulated")).items()}
+        scope = Finished(text_field(pin, "name"), output, accumulated=accumulated, loop=loop).enter(scope)
+    return scope
+
+
+def _pins(plan: Plan) -> Iterable[JsonObject]:
+    return cast("list[JsonObject]", as_object(plan.details.get("part")).get("pinned") or [])
 
 
 async def run_workflow(frame: Frame, scope: Scope) -> Result:

@@ -13,7 +13,7 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.index.disk.uris import path_of, uri_of
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, int_field
 
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
@@ -24,13 +24,37 @@ MOST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierOutputs:
+    """By the names of steps and loops of the started workflow. `skipped` gave none because of their `if`. `iterations`:
+    the outputs of those of each loop, in order."""
+
+    run_id: str
+    outputs: dict[str, str] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+    iterations: dict[str, list[str]] = field(default_factory=dict)
+
+    def take(self, kind: str, body: JsonObject) -> None:
+        place = str(body.get("place", ""))
+        name, _, below = place.partition("/")
+        match kind:
+            case "step_completed" if not below:
+                self.outputs[str(body.get("step"))] = str(body.get("output", ""))
+            case "step_skipped" if not below:
+                self.skipped.add(str(body.get("step")))
+            case "iteration" if below.isdigit() and int_field(body, "iteration"):
+                self.iterations.setdefault(name, []).append(str(body.get("output", "")))
+
+
+@dataclass(frozen=True, slots=True)
 class StartRequest:
     """`path` is relative to `root`, with `/`. `texts` are unsaved texts of the editor, by such paths. `settings` are
     those of the editor. `input` None: not given (an empty text is given); so with `goal` and `message`. `provider`
     and `model`: whom to ask in place of those that the files name. `enhance` says whether and how the file may be
     changed between rounds: `{start?, editor?, headless?, uri?}`. `check`: the declared checks decide how the run
     ends, with those of the case that it names; None: they do not. `agree_only`: what the run may do is agreed to, and
-    nothing starts. `path` is empty where a definition is started by its name alone."""
+    nothing starts. `start_from` and `end_at` choose a part of the workflow, whose other outputs are `pinned`, or those
+    of the run `outputs_of` (`earlier`, once it is read). `path` is empty where a definition is started by its name
+    alone."""
 
     root: Path
     path: str
@@ -45,6 +69,11 @@ class StartRequest:
     max_iterations: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict)
     item: int | None = None
+    start_from: str | None = None
+    end_at: str | None = None
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    outputs_of: str | None = None
+    earlier: EarlierOutputs | None = None
     check: Mapping[str, Json] | None = None
     provider: str | None = None
     model: str | None = None
@@ -84,6 +113,10 @@ def read_request(argument: object, home: Path | None = None) -> StartRequest:
         max_iterations=_count(_either(argument, "maxIterations", "max_iterations")),
         limits=_limits(argument.get("limits")),
         item=_item(argument.get("item"), kind),
+        start_from=_text(argument, "startFrom") or None,
+        end_at=_text(argument, "endAt") or None,
+        pinned=_texts(argument, "pinned"),
+        outputs_of=_text(argument, "outputsOf") or None,
         check=check if isinstance(check := argument.get("check"), Mapping) else None,
         provider=_text(argument, "provider") or None,
         model=_text(argument, "model") or None,

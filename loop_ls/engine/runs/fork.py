@@ -63,6 +63,16 @@ def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mappin
     return started.model_copy(update=changed)
 
 
+def _part(part: Mapping[str, Json]) -> JsonObject:
+    """What a start of a part of a workflow has said: its pinned outputs are those that the record has."""
+    pinned = part.get("pinned")
+    named = {name: part.get(name) for name in ("startFrom", "endAt")}
+    outputs = {
+        str(one.get("name")): one.get("output") for one in map(as_object, pinned if isinstance(pinned, list) else ())
+    }
+    return {**named, "pinned": outputs} if any(named.values()) else {}
+
+
 def replay_argument(body: Mapping[str, Json], given: Mapping[str, Json]) -> JsonObject:
     """The start that a replay is: the recorded wishes against the files as they are now."""
     plan = as_object(body.get("plan"))
@@ -75,6 +85,7 @@ def replay_argument(body: Mapping[str, Json], given: Mapping[str, Json]) -> Json
         "message": body.get("message"),
         "parameters": body.get("parameters"),
         "maxIterations": plan.get("maxIterations"),
+        **_part(as_object(plan.get("part"))),
     }
     mine = {
         name: given[name]

@@ -15,6 +15,7 @@ from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.starting.part_of_workflow import is_part
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import ASSISTANT, WORKFLOW, can_run, claimed, format_of_target
@@ -43,6 +44,9 @@ class ByFormat:
         if format_ != WORKFLOW and (request.provider or request.model):
             told = f"A start names whom workflows ask, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "Run it without `--provider` and `--model`, or change its file.")
+        if format_ != WORKFLOW and is_part(request):
+            told = f"`startFrom` and `endAt` are about a workflow, and {request.path or request.target_name} is none."
+            raise Refused("bad_argument", told, "Run all of it.")
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not built yet."

@@ -24,6 +24,7 @@ from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.starting.evidence import evidence_of, told_before
 from loop_ls.engine.starting.folder import Snapshot
+from loop_ls.engine.starting.part_of_workflow import is_part
 from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_settings
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.checks.file_format import checks_paths
@@ -82,7 +83,7 @@ class EnhancePreparer:
             raise Refused("bad_argument", told, "Leave `--check` out, or run the workflow once with `--plain`.")
         evidence = await asyncio.to_thread(evidence_of, snapshot, request.path)
         prepared = await self._workflow.prepared(_checked(_with_case(request, evidence), snapshot, evidence), models)
-        if request.target_kind != "workflow":
+        if request.target_kind != "workflow" or is_part(request):
             raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
         settings, wrong = knobs(section, key)
@@ -120,7 +121,7 @@ def _wanted(request: StartRequest, section: Json, key: str) -> tuple[bool, list[
     wanted = request.enhance.get("start")
     if wanted is not None:
         return bool(wanted), []
-    if request.target_kind != "workflow" or not is_enabled(section, key):
+    if request.target_kind != "workflow" or is_part(request) or not is_enabled(section, key):
         return False, []
     if _takes_edits(request, knobs(section, key)[0]):
         return True, []

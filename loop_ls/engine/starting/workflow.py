@@ -38,6 +38,7 @@ from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
 from loop_ls.engine.starting.declared_checks import declaration
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
+from loop_ls.engine.starting.part_of_workflow import Part, is_part, part_of
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
 from loop_ls.engine.starting.required_inputs import (
     missing_inputs,
@@ -69,6 +70,7 @@ class Chosen:
     elements: frozenset[str] | None
     reached: tuple[str, ...]
     instead: OneModel | None = None
+    part: Part | None = None
 
     @property
     def workflow(self) -> Workflow:
@@ -116,7 +118,8 @@ class WorkflowPreparer:
         keys = {**{each: files[0] for each, files in snapshot.keys.items()}, key: request.path}
         instead = _instead(request, as_object(snapshot.settings.raw.get("providers")), self._environ)
         library = Library(Texts(snapshot), keys, instead)
-        with_ = _elements(library, key, request)
+        part = _part(library, key, request)
+        with_ = _elements(library, key, request) if part is None else part.elements
         try:
             reached = reachable(library, key, with_)
             self._check(snapshot, [keys[each] for each in reached[1:]], request.path)
@@ -126,7 +129,7 @@ class WorkflowPreparer:
             failure = found
         if failure is not None:
             raise _refused(failure)
-        return Chosen(library, key, with_, reached, instead)
+        return Chosen(library, key, with_, reached, instead, part)
 
     def _check(self, snapshot: Snapshot, paths: Sequence[str], started: str) -> None:
         """Raises `Refused(file_has_errors)`; the first error is told, all are listed."""
@@ -257,6 +260,15 @@ def _instead(request: StartRequest, providers: Mapping[str, Json], environ: Mapp
         raise Refused("bad_argument", failure.message, failure.hint, {"provider": request.provider or ""}) from failure
 
 
+def _part(library: Library, key: str, request: StartRequest) -> Part | None:
+    if not is_part(request):
+        return None
+    try:
+        return part_of(library.workflow(key), request)
+    except Failure as failure:
+        raise _refused(failure) from failure
+
+
 def _elements(library: Library, key: str, request: StartRequest) -> frozenset[str] | None:
     if request.target_name is None:
         return None
@@ -303,6 +315,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             "logging": chosen.workflow.execution.logging,
             **({} if chosen.instead is None else {"instead": chosen.instead.wire()}),
             **({} if request.item is None else {"item": request.item}),
+            **({} if chosen.part is None else {"part": chosen.part.wire}),
             **declared.plan,
             **({"unread": unread} if unread else {}),
         },

@@ -34,6 +34,8 @@ def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[Sho
     for element in document.elements:
         if element.loop is not None and element.name:
             found += _of_loop(workspace, document, element, own)
+        if whole is not None and _gave_outputs(whole) and element is not document.elements[0] and element.name:
+            found.append(_from_here(document, element, whole))
     return tuple(found)
 
 
@@ -66,6 +68,19 @@ def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None)
 def progress_of_run(run: ShownRun) -> str:
     current = next((loop for loop in run.loops.values() if loop.status not in ENDED), None)
     return f"{current.name}: {progress_of_loop(current)}" if current is not None else "running"
+
+
+def _from_here(document: Document, element: Element, run: ShownRun) -> Lens:
+    """Runs this element and what comes after it, on what the others gave in the run that has ended."""
+    span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
+    start = _start(document, {"kind": "workflow"})
+    part = {"startFrom": element.name, "outputsOf": run.run_id}
+    return Lens(span, "▷ Run from here", Command(start.name, {**start.argument, **part}))
+
+
+def _gave_outputs(run: ShownRun) -> bool:
+    """Whether another run may go on from what its steps gave: rounds have several outputs, a mock run has none."""
+    return run.status in ENDED and run.rounds is None and not run.mock
 
 
 # -- loops ----------------------------------------------------------------------------------------

@@ -58,6 +58,10 @@ _PASSED = (
     "idempotencyKey",
     "item",
     "limits",
+    "startFrom",
+    "endAt",
+    "pinned",
+    "outputsOf",
 )
 
 

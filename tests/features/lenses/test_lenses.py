@@ -75,6 +75,21 @@ def test_the_argument_names_file_and_target(ask: Any) -> None:
     assert targets[1:] == [{"kind": "step", "name": "twice"}, {"kind": "loop", "name": "refine"}]
 
 
+def test_a_run_that_has_ended_can_be_gone_on_from_any_step_but_the_first(ask: Any) -> None:
+    asked = ask(FLOW)
+
+    def offered(**more: Any) -> list[tuple[int, Any]]:
+        run = ShownRun("r1", URI, "workflow", "flow", **{"status": "failed", **more})
+        found = [one for one in lenses(asked.workspace, asked.document, (run,)) if one.title == "▷ Run from here"]
+        return [(one.span.start.line + 1, one.command and one.command.argument) for one in found]
+
+    part = {"uri": URI, "target": {"kind": "workflow"}, "outputsOf": "r1"}
+    assert offered() == [(6, {**part, "startFrom": "twice"}), (10, {**part, "startFrom": "refine"})]
+    assert offered(status="running") == []
+    assert offered(mock=True) == []
+    assert not any(one.title == "▷ Run from here" for one in lenses(asked.workspace, asked.document))
+
+
 def test_calls_that_cannot_be_counted_are_not_told(ask: Any) -> None:
     source = FLOW.replace("workflow: polish\n        max", "workflow: nowhere\n        max")
     assert shown(ask, source=source)[-1] == "10: ≤ 5 iterations"

@@ -105,6 +105,10 @@ export interface EnhanceStartCommand {
   model?: string;
   mock?: boolean;
   item?: number;
+  startFrom?: string;
+  endAt?: string;
+  pinned?: Record<string, unknown>;
+  outputsOf?: string;
   limits?: Record<string, unknown>;
   sessionId?: string;
   idempotencyKey?: string;
@@ -226,6 +230,10 @@ export interface RunCommand {
   model?: string;
   mock?: boolean;
   item?: number;
+  startFrom?: string;
+  endAt?: string;
+  pinned?: Record<string, unknown>;
+  outputsOf?: string;
   limits?: Record<string, unknown>;
   sessionId?: string;
   idempotencyKey?: string;
@@ -264,6 +272,14 @@ export interface Start {
   provider?: string;
   /** Of `provider`, else of the providers that the files name. */
   model?: string;
+  /** Of a workflow only what runs from this step or loop on. What is read of those before it is taken from `pinned`, else from `outputsOf`, else from the newest run of the file. */
+  startFrom?: string;
+  /** Of a workflow only what runs up to this step or loop. */
+  endAt?: string;
+  /** Outputs of steps and loops that are not run, by their names. */
+  pinned?: Record<string, unknown>;
+  /** The run whose outputs stand for those of steps and loops that are not run. */
+  outputsOf?: string;
   /** Judge the run by the checks beside its file, those of a test case among them: `{case?}`. */
   check?: Record<string, unknown>;
   session_id?: string;
