@@ -12,7 +12,9 @@ from pathlib import Path
 from loop_ls.app.prices import prices
 from loop_ls.contract.answers import CheckedFile, CheckFinding, FileEstimate, Refusal
 from loop_ls.engine.core.errors import Refused
-from loop_ls.features.estimate.estimate import estimate
+from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.providers.config import chosen_model
+from loop_ls.features.estimate.estimate import estimate, estimate_of_workflow
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ASSISTANT, can_run
 from loop_ls.index.disk.discovery import discover, load
@@ -22,6 +24,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker, checkable
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.fixes.apply import applied, chosen_fix
+from loop_ls.text.json_value import as_object
 
 #: Findings that are told; a file with more has one cause for most of them.
 MOST_FINDINGS = 100
@@ -48,8 +51,11 @@ def check_file(root: Path, path: str, text: str | None) -> CheckedFile | Refusal
     }
 
 
-def estimate_file(root: Path, path: str, name: str | None) -> FileEstimate | Refusal:
-    """`name`: only this step, loop or assistant."""
+def estimate_file(
+    root: Path, path: str, name: str | None, provider: str | None = None, model: str | None = None
+) -> FileEstimate | Refusal:
+    """`name`: only this step, loop or assistant. `provider` and `model`: whom the run asks in place of those that the
+    files name."""
     opened = _opened(root, path, None)
     if isinstance(opened, Refused):
         return opened.answer()
@@ -64,7 +70,16 @@ def estimate_file(root: Path, path: str, name: str | None) -> FileEstimate | Ref
         near = nearest(name, [one.name for one in document.elements if one.name])
         hint = f"Did you mean `{near}`?" if near else ""
         return Refused("not_found", f"There is no step or loop `{name}` in {path}.", hint).answer()
-    return estimate(workspace, document, element, prices(workspace, document), assistant).answer()
+    price = prices(workspace, document)
+    if not provider and not model:
+        return estimate(workspace, document, element, price, assistant).answer()
+    if not document.is_workflow:
+        return Refused("bad_argument", f"A start names whom workflows ask, and {path} is none.").answer()
+    try:
+        instead = chosen_model(provider, model, as_object(workspace.settings.raw.get("providers")))
+    except ModelFailure as failure:
+        return Refused("bad_argument", failure.message, failure.hint).answer()
+    return estimate_of_workflow(workspace, document, element, price, instead).answer()
 
 
 def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Document, frozenset[str]] | Refused:

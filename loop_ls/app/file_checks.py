@@ -20,7 +20,9 @@ class ProjectChecks:
 
         return await asyncio.to_thread(check_file, self.root, path, text)
 
-    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal:
+    async def estimate(
+        self, path: str, name: str | None, provider: str | None = None, model: str | None = None
+    ) -> FileEstimate | Refusal:
         from loop_ls.app.check_file import estimate_file
 
-        return await asyncio.to_thread(estimate_file, self.root, path, name)
+        return await asyncio.to_thread(estimate_file, self.root, path, name, provider, model)

@@ -275,6 +275,10 @@ class EstimateFile(SnakeCaseRequest):
     """The loop file, from the workspace folder."""
     name: str | None = None
     """Only this step, loop or assistant of it."""
+    provider: str | None = None
+    """Whom to ask in place of those that the files name; without `model` its default one."""
+    model: str | None = None
+    """Of `provider`, else of the providers that the files name."""
 
 
 class ToolArgument(SnakeCaseRequest):
@@ -479,9 +483,12 @@ class DefinitionsCommand(Request):
 
 class EstimateCommand(OfFile):
     target: Target | None = None
+    provider: str | None = None
+    model: str | None = None
 
 
-class PreviewCommand(EstimateCommand):
+class PreviewCommand(OfFile):
+    target: Target | None = None
     iteration: FromOne | None = None
     run_id: str | None = None
 

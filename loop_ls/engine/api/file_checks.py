@@ -13,7 +13,11 @@ class FileChecks(Protocol):
 
     async def check(self, path: str, text: str | None) -> CheckedFile | Refusal: ...
 
-    async def estimate(self, path: str, name: str | None) -> FileEstimate | Refusal: ...
+    async def estimate(
+        self, path: str, name: str | None, provider: str | None = None, model: str | None = None
+    ) -> FileEstimate | Refusal:
+        """`provider` and `model`: whom the run asks in place of those that the files name."""
+        ...
 
 
 class NoFileChecks:
@@ -22,7 +26,9 @@ class NoFileChecks:
     async def check(self, path: str, text: str | None) -> Refusal:
         return self._refusal()
 
-    async def estimate(self, path: str, name: str | None) -> Refusal:
+    async def estimate(
+        self, path: str, name: str | None, provider: str | None = None, model: str | None = None
+    ) -> Refusal:
         return self._refusal()
 
     def _refusal(self) -> Refusal:

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, cast
 
 from loop_ls.contract.run_view.parts import part
 from loop_ls.features.estimate.estimate import estimate as estimated
+from loop_ls.features.estimate.estimate import estimate_of_workflow
 from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
+from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import refused
-from loop_ls.text.json_value import JsonObject, int_field, text_field
+from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
+    from loop_ls.formats.settings.model import Settings
     from loop_ls.index.document import Document
     from loop_ls.index.element import Element
     from loop_ls.server.context import Context
@@ -40,8 +44,23 @@ async def estimate(context: Context, argument: JsonObject) -> JsonObject:
     if opened is None:
         return problem
     name = text_field(part(argument, "target"), "name") or None
-    found = estimated(opened.workspace, opened.document, element, assistant=name)
+    provider, model = (text_field(argument, one) or None for one in ("provider", "model"))
+    if provider is None and model is None:
+        return cast("JsonObject", estimated(opened.workspace, opened.document, element, assistant=name).answer())
+    if not opened.document.is_workflow:
+        return refused("bad_argument", "`provider` and `model` say whom a workflow asks, and this file is none.")
+    model = model or _default_model(opened.workspace.settings, provider or "")
+    if model is None:
+        return refused("bad_argument", f"No default model of `{provider}` is known.", "Say in `model` which one.")
+    found = estimate_of_workflow(opened.workspace, opened.document, element, instead=OneModel(model, provider))
     return cast("JsonObject", found.answer())
+
+
+def _default_model(settings: Settings, provider: str) -> str | None:
+    """That of the settings, else the one that the provider is known for."""
+    own = text_field(as_object(as_object(settings.raw.get("providers")).get(provider)), "defaultModel")
+    known = PROVIDERS.get(provider)
+    return own or (known.default_model if known is not None else None) or None
 
 
 async def preview(context: Context, argument: JsonObject) -> JsonObject:

@@ -44,6 +44,17 @@ def test_an_estimate_is_of_the_text_in_the_editor(full: Full) -> None:
     assert "`openai` `gpt-x`" in answer["why"]
 
 
+def test_an_estimate_follows_whom_the_run_asks(full: Full) -> None:
+    asked = {"uri": full.uri("flow")}
+    assert command(full, "loopLs.estimate", asked)["usd"] == {"min": 0.0, "max": 0.0}
+    answer = command(full, "loopLs.estimate", {**asked, "provider": "openai", "model": "gpt-x"})
+    assert (answer["usd"], "`openai` `gpt-x`" in answer["why"]) == (None, True)
+    default = command(full, "loopLs.estimate", {**asked, "provider": "openai"})
+    assert default["usd"] is None and "`openai` `gpt-" in default["why"]
+    nobody = command(full, "loopLs.estimate", {**asked, "provider": "nobody"})
+    assert (nobody["ok"], nobody["code"]) == (False, "bad_argument")
+
+
 def test_a_preview_fills_in_what_is_known(full: Full) -> None:
     answer = command(full, "loopLs.previewPrompt", {"uri": full.uri("flow"), "target": TARGET})
     assert answer["ok"] is True

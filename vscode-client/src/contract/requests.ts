@@ -118,6 +118,8 @@ export interface EnhanceStartCommand {
 export interface EstimateCommand {
   uri: string;
   target?: Target;
+  provider?: string;
+  model?: string;
 }
 
 export interface EstimateFile {
@@ -125,6 +127,10 @@ export interface EstimateFile {
   path: string;
   /** Only this step, loop or assistant of it. */
   name?: string;
+  /** Whom to ask in place of those that the files name; without `model` its default one. */
+  provider?: string;
+  /** Of `provider`, else of the providers that the files name. */
+  model?: string;
 }
 
 export interface EventsCommand {

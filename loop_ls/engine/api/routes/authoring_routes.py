@@ -26,7 +26,8 @@ async def check(request: Request) -> Response:
 
 async def estimate(request: Request) -> Response:
     body = await read_body(request)
-    return _answered(await file_checks_of(request).estimate(text_field(body, "path"), text_field(body, "name") or None))
+    name, provider, model = (text_field(body, one) or None for one in ("name", "provider", "model"))
+    return _answered(await file_checks_of(request).estimate(text_field(body, "path"), name, provider, model))
 
 
 def _answered(answer: CheckedFile | FileEstimate | Refusal) -> Response:
