@@ -398,6 +398,7 @@ class RunCommand(Request):
     end_at: str | None = None
     pinned: Object | None = None
     outputs_of: str | None = None
+    check: Object | None = None
     limits: Object | None = None
     session_id: str | None = None
     idempotency_key: str | None = None

@@ -4,14 +4,18 @@ nothing or name a step or loop that is not there."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import Declaration, merged
+from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Code, Refused
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
 from loop_ls.formats.checks.model import Check
+from loop_ls.formats.checks.read import read_cases
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.workflow.model import Loop, Workflow
 from loop_ls.text.json_value import Json
@@ -46,6 +50,24 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
     return DeclaredAtStart(texts, {"check": found.wire()})
+
+
+def with_case(snapshot: Snapshot, request: StartRequest) -> StartRequest:
+    """Where a start names a test case and gives no input, that of the case is meant. Raises `Refused`."""
+    name = (request.check or {}).get("case")
+    path = snapshot.first(cases_paths(request.path))
+    if not name or not path or request.input is not None or request.parameters:
+        return request
+    cases = read_cases(snapshot.text(path) or "")
+    case = None if isinstance(cases, list) else next((one for one in cases if one.name == name), None)
+    if case is None:
+        return request  # what is wrong with the file, or with the name, is told where its checks are read
+    files, folder = ProjectFiles.of(snapshot.root, snapshot.settings.raw), request.path.rpartition("/")[0]
+    try:
+        given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
+    except Failure as failure:
+        raise Refused("file_has_errors", f"The case `{name}`: {failure.message}.", failure.hint) from None
+    return replace(request, input=given.input, parameters=given.parameters)
 
 
 def _require_places(checks: Iterable[Check], workflow: Workflow, path: str) -> None:

@@ -36,7 +36,7 @@ from loop_ls.engine.providers.config import chosen_model
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
-from loop_ls.engine.starting.declared_checks import declaration
+from loop_ls.engine.starting.declared_checks import declaration, with_case
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.part_of_workflow import Part, is_part, part_of
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
@@ -100,6 +100,7 @@ class WorkflowPreparer:
             raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.path, request.settings)
+        request = with_case(snapshot, request)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
         needed = Needs() if request.mock else self._needs(chosen, snapshot.settings.raw)

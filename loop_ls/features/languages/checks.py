@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loop_ls.features.answers import Completions, Hover, ShownRun
+from loop_ls.features.answers import Completions, Hover, Lens, ShownRun
 from loop_ls.features.complete.request import Listing
 from loop_ls.features.languages.object_file import ObjectFileSupport
 from loop_ls.formats.settings.model import Settings
@@ -33,6 +33,11 @@ class ChecksSupport(ObjectFileSupport):
         if workspace.subject(document) is None:
             return Completions(Span(at, at))
         return super().complete(workspace, document, at, settings, listing)
+
+    def lenses(self, workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:
+        from loop_ls.features.lenses.declared_cases import case_lenses
+
+        return tuple(case_lenses(workspace, document))
 
 
 SUPPORT = ChecksSupport()

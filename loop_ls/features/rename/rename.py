@@ -14,6 +14,7 @@ from loop_ls.features.answers import Edits
 from loop_ls.features.language_support import support_of
 from loop_ls.features.rename import anchors
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
+from loop_ls.features.rename.declared_checks import edits_beside
 from loop_ls.features.rename.occurrences import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
@@ -59,7 +60,10 @@ def rename_in_workflow(workspace: Workspace, document: Document, at: Position, n
     places = list(occurrences(workspace, named))
     if named.kind is Kind.WORKFLOW:
         return Rename(_gathered(_workflow_edits(workspace, named, new, places)))
-    edits = _gathered((one.document.uri, TextEdit(one.span, new)) for one in places)
+    own = [(one.document.uri, TextEdit(one.span, new)) for one in places]
+    if named.kind is Kind.ELEMENT:
+        own += edits_beside(workspace, named.document, named.name, new)
+    edits = _gathered(own)
     return Rename(edits, _prose(named, new) if named.kind in (Kind.ELEMENT, Kind.COLLECTED) else {})
 
 

@@ -62,6 +62,7 @@ _PASSED = (
     "endAt",
     "pinned",
     "outputsOf",
+    "check",
 )
 
 

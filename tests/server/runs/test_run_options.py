@@ -24,6 +24,7 @@ steps:
   - {name: report, needs: [draft], run: "Report on {{draft}}"}
 """
 ANSWERS = "answers:\n  - when: {step: draft}\n    say: the draft\n  - say: the report\n"
+CASES = "tests: [{name: sea, vars: {input: the sea}, assert: [{type: contains, value: report, on: step.report}]}]\n"
 
 
 class Editor:
@@ -32,6 +33,7 @@ class Editor:
         path = folder / "flow.yaml"
         path.write_text(FLOW)
         (folder / "flow.answers.yaml").write_text(ANSWERS)
+        (folder / "flow.cases.yaml").write_text(CASES)
         self.client, self.uri = client, path.as_uri()
         client.begin(CAPABILITIES, folder)
         client.open(self.uri, FLOW)
@@ -81,3 +83,13 @@ def test_one_run_asks_another_model_and_the_next_one_goes_on_from_a_step(editor:
     assert asked(facts) == [("report", "scripted", "m")]
     refused = editor.command("run", uri=editor.uri, input="tea", provider="scriptde", model="m")
     assert (refused["code"], "did you mean `scripted`?" in refused["message"]) == ("bad_argument", True)
+
+
+def test_a_case_is_run_on_its_input_and_judged_by_its_checks(editor: Editor) -> None:
+    cases = editor.uri.replace("flow.yaml", "flow.cases.yaml")
+    editor.client.open(cases, CASES)
+    found = editor.client.ask("textDocument/codeLens", {"textDocument": {"uri": cases}})["result"]
+    [run] = [lens["command"]["arguments"][0] for lens in found if lens["command"]["title"] == "▶ Run case"]
+    _, facts = editor.ran(**run)
+    assert facts[0]["input"] == "the sea"
+    assert [(one["on"], one["verdict"]) for one in facts if one["kind"] == "checked"] == [("step.report", "pass")]

@@ -109,6 +109,7 @@ export interface EnhanceStartCommand {
   endAt?: string;
   pinned?: Record<string, unknown>;
   outputsOf?: string;
+  check?: Record<string, unknown>;
   limits?: Record<string, unknown>;
   sessionId?: string;
   idempotencyKey?: string;
@@ -240,6 +241,7 @@ export interface RunCommand {
   endAt?: string;
   pinned?: Record<string, unknown>;
   outputsOf?: string;
+  check?: Record<string, unknown>;
   limits?: Record<string, unknown>;
   sessionId?: string;
   idempotencyKey?: string;

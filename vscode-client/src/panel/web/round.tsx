@@ -18,6 +18,7 @@ export function RoundView({ round, row, head }: { round: Round; row: Row; head: 
         {round.doing ? <span class="doing"> · {round.doing}</span> : null}
       </p>
       {round.fixation ? <p class="warning">This round failed like the round before.</p> : null}
+      {round.trials ? <Trials round={round} /> : null}
       <section>
         <h3>What failed</h3>
         {round.failed.length ? (
@@ -37,6 +38,27 @@ export function RoundView({ round, row, head }: { round: Round; row: Row; head: 
       </section>
       {round.status === "failed" ? <Plan round={round} row={row} /> : null}
     </div>
+  );
+}
+
+/** What its text came to where it was tried on cases: all of it in a line, then how often each case passed. */
+function Trials({ round }: { round: Round }) {
+  return (
+    <section>
+      <h3>Trials</h3>
+      <p>{round.trials}</p>
+      {round.notTaken ? <p class="warning">Not taken: {round.notTaken}</p> : null}
+      <ul class="plainlist">
+        {(round.cases ?? []).map((one) => (
+          <li key={one.case}>
+            <Icon name={one.passes === one.trials ? "check" : "cross"} tone={one.passes === one.trials ? "good" : "bad"} />
+            <span>
+              <b>{one.case}</b> {one.passes} of {one.trials}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -1,0 +1,56 @@
+"""Names of steps and loops in the files of checks and test cases beside a workflow: they follow a rename."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.checks.keys import VERIFIERS
+from loop_ls.formats.checks.parts import checks_in
+from loop_ls.formats.checks.target import target_of
+from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.finding import TextEdit
+from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Node, Scalar, Sequence, resolved
+from loop_ls.text.position import Position, Span
+
+
+def edits_beside(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
+    """The edits that call an element of the workflow by its new name, with the URIs of their files."""
+    for document in workspace.documents.values():
+        if document.format in (DECLARED_CHECKS, TEST_CASES) and _is_about(workspace, document, workflow):
+            for piece, node in _named(document, name):
+                span = _name_in(document, piece, node, name)
+                if span is not None:
+                    yield document.uri, TextEdit(span, new)
+
+
+def _is_about(workspace: Workspace, document: Document, workflow: Document) -> bool:
+    subject = workspace.subject(document)
+    return subject is not None and subject.uri == workflow.uri
+
+
+def _named(document: Document, name: str) -> Iterator[tuple[Piece, Node]]:
+    parts = document.whole.parts
+    for check in checks_in(parts):
+        node, target = check.node("on"), target_of(check.text("on"))
+        if node is not None and target is not None and target.name == name:
+            yield check.piece, node
+    part = parts.get(VERIFIERS)
+    listed = None if part is None else resolved(part.node)
+    for item in listed.items if part is not None and isinstance(listed, Sequence) else ():
+        if part is not None and item is not None and text_of(item) == name:
+            yield part.piece, item
+
+
+def _name_in(document: Document, piece: Piece, node: Node, name: str) -> Span | None:
+    """Where the name stands at the end of a value, in whatever quotes; None where it is written in another way."""
+    span = document.absolute(piece, node.span)
+    written = document.text.slice(span)
+    start = written.rfind(name)
+    if not isinstance(node, Scalar) or start < 0 or "\n" in written:
+        return None
+    line, column = span.start
+    return Span(Position(line, column + start), Position(line, column + start + len(name)))

@@ -1,0 +1,55 @@
+"""A renamed step keeps its checks: the files of checks and test cases beside the workflow follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loop_ls.features.rename.answers import Rename
+from loop_ls.features.rename.rename import rename
+from loop_ls.rules.fixes.apply import applied
+
+FLOW = """
+    #- flow.yaml
+    $schema: workflow/v2.0
+    name: flow
+    version: 1.0.0
+    steps:
+      - {name: dra$0ft, run: "Write about {{input}}"}
+      - {name: draft_two, run: "Better than {{draft}}"}
+    #- flow.checks.yaml
+    verifiers: [draft_two, "draft"]
+    assert:
+      - {on: step.draft, type: contains, value: draft}
+      - {on: "step.draft_two", type: is-json}
+      - {on: 'step.draft', type: contains, value: step.draft}
+    #- flow.cases.yaml
+    tests:
+      - {name: draft, vars: {input: draft}, assert: [{on: step.draft, type: is-json}]}
+    #- other.checks.yaml
+    verifiers: [draft]
+    #- other.yaml
+    $schema: workflow/v2.0
+    name: other
+    version: 1.0.0
+    steps:
+      - {name: draft, run: "Write about {{input}}"}
+"""
+
+
+def test_checks_of_a_step_follow_its_new_name(ask: Any) -> None:
+    asked = ask(FLOW)
+    found = rename(asked.workspace, asked.document, asked.at, "text")
+    assert isinstance(found, Rename)
+    texts = {
+        uri.rpartition("/")[2]: str(applied(asked.workspace.documents[uri], edits).text)
+        for uri, edits in found.edits.items()
+    }
+    assert sorted(texts) == ["flow.cases.yaml", "flow.checks.yaml", "flow.yaml"]
+    assert texts["flow.checks.yaml"].splitlines() == [
+        'verifiers: [draft_two, "text"]',
+        "assert:",
+        "  - {on: step.text, type: contains, value: draft}",
+        '  - {on: "step.draft_two", type: is-json}',
+        "  - {on: 'step.text', type: contains, value: step.draft}",
+    ]
+    assert "{name: draft, vars: {input: draft}, assert: [{on: step.text, type: is-json}]}" in texts["flow.cases.yaml"]
