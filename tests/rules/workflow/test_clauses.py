@@ -817,3 +817,25 @@ def test_WF119_documents_disagree_whether_a_step_has_logging() -> None:
     assert messages(source, "WF119") == ["`no_color` has no effect on a step"]
     told = messages(source, "WF119", enable=("pedantic",))
     assert told == ["`logging` has no effect on a step", "`no_color` has no effect on a step"]
+
+
+def test_WF215_a_loop_in_a_step_is_read_through_what_it_accumulates() -> None:
+    loop = "loop: {workflow: draft, max_iterations: 3, until: It says READY, accumulate: all}"
+    source = f"steps:\n  - {{name: polish, {loop}}}\n  - {{name: last, run: 'Tell NAME'}}\n"
+    source += "#- draft.yaml\nsteps:\n  - {name: write, run: 'Improve {{input}}, write READY below it'}\n"
+    assert messages(source.replace("NAME", "{{all}}"), "WF215") == []
+    assert messages(source.replace("NAME", "{{input}}"), "WF215") == [
+        "nobody uses the result of `polish` or waits for it"
+    ]
+
+
+def test_WF106_counts_the_steps_that_lack_a_model() -> None:
+    def told(steps: int) -> list[str]:
+        head = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\ndescription: It writes\nsteps:\n"
+        text = "".join(f"  - {{name: s{number}, run: Say it}}\n" for number in range(steps))
+        return messages(f"#- flow.yaml\n{head}{text}", "WF106")
+
+    end = "has no `provider` and no `model`: set it here or in `execution`"
+    assert told(1) == [f"`s0` {end}"]
+    assert told(2) == [f"`s0` (and 1 more step) {end}"]
+    assert told(3) == [f"`s0` (and 2 more steps) {end}"]
