@@ -211,7 +211,12 @@ def workers_without_parallel(site: Site) -> Iterator[Draft]:
     """
     field, workers = site.own("max_workers"), site.block.integer("max_workers")
     parallel = site.block.get("parallel")
-    if field is None or not workers or workers < 0 or (parallel is not None and (parallel.value or parallel.faults)):
+    if (
+        field is None
+        or workers is None
+        or workers <= 0
+        or (parallel is not None and (parallel.value or parallel.faults))
+    ):
         return
     if site.block.meant("parallel") and parallel is None:
         return

@@ -839,3 +839,8 @@ def test_WF106_counts_the_steps_that_lack_a_model() -> None:
     assert told(1) == [f"`s0` {end}"]
     assert told(2) == [f"`s0` (and 1 more step) {end}"]
     assert told(3) == [f"`s0` (and 2 more steps) {end}"]
+
+
+def test_WF113_no_workers_need_nothing() -> None:
+    source = "execution: {{provider: ollama, model: llama3.2, max_workers: {}}}\nsteps:\n  - {{name: a, run: Say it}}\n"
+    assert [len(messages(source.format(number), "WF113")) for number in (-1, 0, 1)] == [0, 0, 1]
