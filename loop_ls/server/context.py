@@ -5,7 +5,6 @@ Built in one place, once, and never handed to a part: each part gets the others 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from loop_ls.server.documents.session import Session
 from loop_ls.server.documents.text_sync import Texts
 from loop_ls.server.refresh import Refresh
 from loop_ls.server.runs.late_runs import LateRuns
+from loop_ls.text.record import record
 
 if TYPE_CHECKING:
     from loop_ls.server.client import Client
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from loop_ls.server.tasks import Tasks
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Context:
     """Parts that a session may never need, or not before its first diagnostics, are imported on first use."""
 

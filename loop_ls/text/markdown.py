@@ -6,18 +6,18 @@ tells somebody that a file was opened. Every Markdown text for people puts such 
 
 from __future__ import annotations
 
-import re
+from loop_ls.text.pattern import pattern
 
-_TICKS = re.compile("`+")
+_TICKS = pattern("`+")
 #: Signs that mean something anywhere in a line (CommonMark, with the additions of GitHub and of editors). Inside of
 #: a word `_` means nothing.
-_SIGNS = re.compile(r"[\\`*\[\]<&~|$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_SIGNS = pattern(r"[\\`*\[\]<&~|$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 #: Addresses become links by themselves; so do names that begin with `www.`
-_ADDRESS = re.compile(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)")
+_ADDRESS = pattern(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)")
 #: At the start of a line: lists, rules, quotations, headings and tables.
-_LINE_START = re.compile(r"([-+=#>:])|(\d{1,9})([.)])")
-_BLANKS = re.compile(r"[ \t]+")
-_BREAK = re.compile(r"\r\n?|\n")
+_LINE_START = pattern(r"([-+=#>:])|(\d{1,9})([.)])")
+_BLANKS = pattern(r"[ \t]+")
+_BREAK = pattern(r"\r\n?|\n")
 
 
 def escaped(text: str) -> str:

@@ -15,13 +15,13 @@ _METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub
 class _Pattern:
     """Looks like what it compiles to. After the first use a method costs what it costs there."""
 
-    __slots__ = (*_METHODS, "_flags", "_source")
+    __slots__ = (*_METHODS, "_flags", "pattern")
 
     def __init__(self, source: str, flags: int) -> None:
-        self._source, self._flags = source, flags
+        self.pattern, self._flags = source, flags
 
     def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(self._source, self._flags)
+        compiled = re.compile(self.pattern, self._flags)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)

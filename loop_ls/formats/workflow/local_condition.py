@@ -13,6 +13,7 @@ import re
 from typing import Literal
 
 from loop_ls.formats.workflow.placeholder_syntax import PLACEHOLDER
+from loop_ls.text.pattern import pattern
 from loop_ls.text.record import equal_record
 
 Place = Literal["anywhere", "start", "end", "line", "whole"]
@@ -28,13 +29,13 @@ _VERB = (
 _KIND = (
     r"(?:exactly\s+)?(?:(?:the|a)\s+)?(?:exact\s+)?(?:(?P<kind>word|words|text|phrase|string|marker|token|line)\s+)?"
 )
-_SENTENCE = re.compile(rf"(?:{_SUBJECT})\s+{_VERB}\s+{_KIND}(?P<objects>\S.*?)\s*\.?", re.IGNORECASE | re.DOTALL)
+_SENTENCE = pattern(rf"(?:{_SUBJECT})\s+{_VERB}\s+{_KIND}(?P<objects>\S.*?)\s*\.?", re.IGNORECASE | re.DOTALL)
 
 _WORD = r"[A-Z][A-Z0-9]+(?:[_-][A-Z0-9]+)*"
 _QUOTED = r"\"[^\"]+\"|'[^']+'|`[^`]+`|“[^”]+”|‘[^’]+’|«[^»]+»"
-_OBJECT = re.compile(rf"{_QUOTED}|{PLACEHOLDER.pattern}|{_WORD}(?:\s+{_WORD})*")
-_JOINT = re.compile(r"\s*,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+")
-MARKER = re.compile(rf"{_WORD}(?:\s+{_WORD})*")
+_OBJECT = pattern(rf"{_QUOTED}|{PLACEHOLDER.pattern}|{_WORD}(?:\s+{_WORD})*")
+_JOINT = pattern(r"\s*,\s*(?:(?:or|and)\s+)?|\s+(?:or|and)\s+")
+MARKER = pattern(rf"{_WORD}(?:\s+{_WORD})*")
 #: Capitalised words that join or turn a sentence: with one of them it is no list of markers.
 _NO_MARKERS = frozenset({"AND", "OR", "NOT", "BUT", "NO", "ONLY", "EXACTLY", "IF", "THEN", "XOR"})
 

@@ -8,11 +8,12 @@ follow. Prompts are only skimmed for words; nothing here understands them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.until.words import group
 from loop_ls.text.markdown import code, escaped
+from loop_ls.text.pattern import pattern
+from loop_ls.text.record import equal_record
 
 #: What a positive verdict looks like, best first.
 _POSITIVE = (
@@ -29,23 +30,21 @@ _EMPHASIS = group(
     IMPORTANT NOTE WARNING JSON YAML HTML HTTP HTTPS REST API URL XML CSV SQL CSS PDF LLM TODO README ASCII UTF RULES
     RESPOND RESPONSE OUTPUT INPUT FORMAT STRICT STRICTLY WORD WORDS LINE FIRST LAST BEFORE AFTER END START"""
 )
-_MARKER = re.compile(r"(?<![\w{])[A-Z][A-Z_]{2,}(?![\w}])")
-_SCORE_OF = re.compile(
+_MARKER = pattern(r"(?<![\w{])[A-Z][A-Z_]{2,}(?![\w}])")
+_SCORE_OF = pattern(
     r"\b(?:score|rating|rate|grade|quality)\w*\b[^\n]{0,60}?"
     r"(?:\b(?:out\s+of|of|to)\s+|/\s*|[-–]\s*)(?P<top>100|10|5)\b(?P<percent>\s*%)?",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(
-    r"\b(?P<what>coverage|accuracy|score|confidence)\b[^\n]{0,40}(?:percent|per cent|%)", re.IGNORECASE
-)
-_LISTED = re.compile(
+_PERCENT = pattern(r"\b(?P<what>coverage|accuracy|score|confidence)\b[^\n]{0,40}(?:percent|per cent|%)", re.IGNORECASE)
+_LISTED = pattern(
     r"\b(?:list|name|report|count|number of|remaining|find|point out)\b[^\n]{0,40}?\b"
     r"(?P<what>errors?|issues?|problems?|mistakes?|defects?|bugs?|findings?|warnings?|gaps?)\b",
     re.IGNORECASE,
 )
-_TESTS = re.compile(r"\b(?:run|execute)\b[^\n]{0,20}\btests?\b", re.IGNORECASE)
-_STARTS = re.compile(r"\b(?:start|starts|begin|begins|beginning|first (?:line|word))\b", re.IGNORECASE)
-_ENDS = re.compile(r"\b(?:end|ends|finish|close|last (?:line|word))\b", re.IGNORECASE)
+_TESTS = pattern(r"\b(?:run|execute)\b[^\n]{0,20}\btests?\b", re.IGNORECASE)
+_STARTS = pattern(r"\b(?:start|starts|begin|begins|beginning|first (?:line|word))\b", re.IGNORECASE)
+_ENDS = pattern(r"\b(?:end|ends|finish|close|last (?:line|word))\b", re.IGNORECASE)
 #: Step names that say what their output is.
 _NOUNS = group(
     """review report verdict answer reply response summary evaluation assessment critique feedback analysis
@@ -53,7 +52,7 @@ _NOUNS = group(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Criterion:
     """A condition; `hole` is the part of it that the author will want to change, `why` (Markdown) its source."""
 

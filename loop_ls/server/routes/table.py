@@ -6,13 +6,14 @@ when the server has nothing better to do; a test resolves all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+
+from loop_ls.text.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ class Kind(Enum):
     WRITE = "write"  #: changes what is open; nothing else runs meanwhile
 
 
-@dataclass(frozen=True)
+@record
 class Route:
     """`handler` is `module.function` of this folder."""
 

@@ -3,8 +3,8 @@
 `import pygls.server` makes 554 attrs classes (lsprotocol), the whole of cattrs and a text store that is not used
 here: 150 ms on a processor, before anybody said `initialize`. Three things are left out or put off:
 
-* lsprotocol calls `attrs.define` for each class. While its module runs, a stand-in only remembers the class, and
-  builds it in place when it is first made, or when something asks for its attributes (`__attrs_attrs__`; cattrs does).
+* While lsprotocol's module runs, the body of a class is kept and not run. The class is empty until one is made of it,
+  or until something asks for its attributes (`__attrs_attrs__`; cattrs does).
 * pygls imports cattrs for one annotation and one `except`; whoever converts imports the real one then.
 * `pygls.protocol` imports its language server with it (a workspace, a progress, capabilities); JSON-RPC is enough.
 
@@ -14,23 +14,25 @@ expected, the packages are imported as they are: slower, never wrong.
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 import sys
-from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
 #: Beginnings of the versions that this was tried with, by package.
 _TRIED = {"lsprotocol": "2025.", "pygls": "2.1."}
 _PLACE = "pygls.protocol"
+#: Modules whose classes are built on first use.
+_LATE = ("lsprotocol.types", "pygls.protocol.json_rpc")
 
 
 def import_lean() -> bool:
@@ -40,14 +42,20 @@ def import_lean() -> bool:
     folder = _tried_with()
     if folder is None:
         return False
+    import attrs
+
+    build, define = builtins.__build_class__, attrs.define
+    late = _LateClasses(build, define)
+    builtins.__build_class__, attrs.define = late.build, late.define  # type: ignore[assignment]
     try:
-        _import_types()
         _import_rpc(folder)
     except Exception:
         logger.warning("pygls and lsprotocol are imported the slow way", exc_info=True)
         for name in [name for name in sys.modules if name.partition(".")[0] in ("pygls", "lsprotocol", "cattrs")]:
             del sys.modules[name]
         return False
+    finally:
+        builtins.__build_class__, attrs.define = build, define
     return True
 
 
@@ -63,96 +71,51 @@ def _tried_with() -> Path | None:
     return folder if known else None
 
 
-# -- classes of lsprotocol --------------------------------------------------------------------
+class _LateClasses:
+    """Stands in for what builds classes and for `attrs.define` while modules of `_LATE` are run, and then for what
+    tells the attributes of a class: whoever asks for those has it built."""
 
+    def __init__(self, build: Callable[..., type], define: Callable[..., type]) -> None:
+        self._build, self._define = build, define
+        self._bodies: dict[type, FunctionType] = {}
+        self._decorated: set[type] = set()
 
-def _import_types() -> None:
-    import attrs
-
-    define, field = attrs.define, attrs.field
-    lazily = _Lazily(define, field)
-    attrs.define, attrs.field = lazily, _Member  # type: ignore[assignment]
-    try:
-        import lsprotocol.types
-    finally:
-        attrs.define, attrs.field = define, field
-    # A copy: resolving names writes into it, and lsprotocol walks its own while classes are built.
-    lazily.finish(dict(lsprotocol.types.ALL_TYPES_MAP))
-
-
-class _Member:
-    """Stands in for what `attrs.field` makes, until its class is built."""
-
-    __slots__ = ("options",)
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-
-
-class _Lazily:
-    """Stands in for `attrs.define` while lsprotocol's module runs."""
-
-    def __init__(self, define: Callable[..., Any], field: Callable[..., Any]) -> None:
-        self._define, self._field = define, field
-        self._names: dict[str, object] | None = None
-        self._early: list[type] = []
-
-    def __call__(self, cls: Any = None, **options: Any) -> Any:
-        if cls is None or options:
-            raise TypeError(f"lsprotocol makes a class with options: {options}")
-        if "__init__" in cls.__dict__:
-            self._make_members(cls)
-            return self._define(cls)
-
-        def __init__(instance: Any, *args: Any, **members: Any) -> None:
-            self.build(cls)
+        def first(instance: Any, *args: Any, **members: Any) -> None:
+            self._finish(type(instance))
             type(instance).__init__(instance, *args, **members)
 
-        cls.__init__ = __init__
-        cls.__attrs_attrs__ = _Attributes(self, cls)
+        self._members = {"__init__": first, "__attrs_attrs__": self}
+
+    def build(self, body: FunctionType, name: str, *bases: type, **options: Any) -> type:
+        # An enumeration has bases. Methods are what a decorator may look for, as `total_ordering` does.
+        if bases or body.__module__ not in _LATE or CodeType in map(type, body.__code__.co_consts):
+            return self._build(body, name, *bases, **options)
+        cls = type(name, (), {"__module__": body.__module__, **self._members})
+        self._bodies[cls] = body
         return cls
 
-    def build(self, cls: type) -> None:
-        if not isinstance(cls.__dict__.get("__attrs_attrs__"), _Attributes):
-            return
-        type.__delattr__(cls, "__attrs_attrs__")
-        type.__delattr__(cls, "__init__")
-        self._make_members(cls)
-        self._define(cls, slots=False)  # in place: with slots it would be another class
-        if self._names is None:
-            self._early.append(cls)
-        else:
-            self._resolve(cls)
+    def define(self, cls: type) -> type:
+        if cls not in self._bodies:
+            for name, member in self._members.items():
+                setattr(cls, name, member)
+        self._decorated.add(cls)
+        return cls
 
-    def _make_members(self, cls: type) -> None:
-        for name, member in tuple(vars(cls).items()):
-            if isinstance(member, _Member):
-                setattr(cls, name, self._field(**member.options))
+    def __get__(self, instance: object, cls: type) -> object:
+        self._finish(cls)
+        return getattr(cls, "__attrs_attrs__")  # noqa: B009 (attrs puts it there)
 
-    def finish(self, names: dict[str, object]) -> None:
-        self._names = names
-        for cls in self._early:
-            self._resolve(cls)
-
-    def _resolve(self, cls: type) -> None:
-        """What lsprotocol does for all classes at once when its converter is made."""
-        import attrs
-
-        attrs.resolve_types(cls, self._names, {})
-
-
-class _Attributes:
-    """In place of `__attrs_attrs__`: whoever asks for the attributes of a class has it built."""
-
-    def __init__(self, lazily: _Lazily, cls: type) -> None:
-        self._lazily, self._cls = lazily, cls
-
-    def __get__(self, instance: object, owner: type) -> object:
-        self._lazily.build(self._cls)
-        return getattr(owner, "__attrs_attrs__")  # noqa: B009 (attrs puts it there)
-
-
-# -- modules of pygls --------------------------------------------------------------------------
+    def _finish(self, cls: type) -> None:
+        for name, member in self._members.items():
+            if vars(cls).get(name) is member:
+                delattr(cls, name)
+        if (body := self._bodies.pop(cls, None)) is not None:
+            for name, member in vars(self._build(body, cls.__name__)).items():
+                if name not in ("__dict__", "__weakref__"):
+                    setattr(cls, name, member)
+        if cls in self._decorated:
+            self._decorated.remove(cls)
+            self._define(cls, slots=False)  # in place: with slots it would be another class
 
 
 def _import_rpc(folder: Path) -> None:
@@ -162,20 +125,14 @@ def _import_rpc(folder: Path) -> None:
     cattrs, errors = ModuleType("cattrs"), ModuleType("cattrs.errors")
     cattrs.Converter = object  # type: ignore[attr-defined]
     errors.ClassValidationError = type("ClassValidationError", (Exception,), {})  # type: ignore[attr-defined]
-    with _in_place({_PLACE: shell, "cattrs": cattrs, "cattrs.errors": errors}):
+    given = {_PLACE: shell, "cattrs": cattrs, "cattrs.errors": errors}
+    put = {name: sys.modules.setdefault(name, module) for name, module in given.items()}
+    try:
         from pygls.protocol import json_rpc
 
         shell.JsonRPCProtocol = json_rpc.JsonRPCProtocol  # type: ignore[attr-defined]
         import pygls.server  # noqa: F401
-
-
-@contextmanager
-def _in_place(modules: dict[str, ModuleType]) -> Iterator[None]:
-    """With these modules under their names, and none of them afterwards."""
-    kept = {name: sys.modules[name] for name in modules if name in sys.modules}
-    sys.modules.update({name: module for name, module in modules.items() if name not in kept})
-    try:
-        yield
     finally:
-        for name in modules.keys() - kept.keys():
-            sys.modules.pop(name, None)
+        for name, module in put.items():
+            if module is given[name]:
+                del sys.modules[name]
