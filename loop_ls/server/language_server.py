@@ -20,7 +20,7 @@ from loop_ls.server.capabilities import client_facts, server_capabilities
 from loop_ls.server.client import Client
 from loop_ls.server.routes.table import ROUTES, Kind, Route
 from loop_ls.server.rpc.message_queue import Inbox
-from loop_ls.server.rpc.server import RpcServer
+from loop_ls.server.rpc.protocol import RpcServer
 from loop_ls.server.tasks import Tasks
 from loop_ls.text.json_value import JsonObject
 

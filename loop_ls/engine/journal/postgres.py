@@ -6,7 +6,6 @@ Errors become `JournalRefused`; a database that is away for a moment is waited f
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 from loop_ls.engine.journal.integrity import damaged
 from loop_ls.engine.journal.mark import Mark, Totals, Unreadable, mark_of, read_mark
 from loop_ls.engine.journal.postgres_connection import PostgresConnection, unreachable
-from loop_ls.engine.journal.postgres_schema import FUNCTIONS, NEWER, NOT_OWNER, newer, prepare
+from loop_ls.engine.journal.postgres_schema import NEWER, NOT_OWNER, newer, prepare
 from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.schema import FORMAT
 from loop_ls.engine.journal.serialization import key_of
@@ -250,20 +249,10 @@ def _marked(path: Path, position: int) -> Mark:
 
 def _prepared(db: Any) -> tuple[str, int]:
     """Which database it is, and how many facts it has had."""
-    with db.transaction():
-        prepare(db)
-        mark = hashlib.sha256(FUNCTIONS.encode()).hexdigest()
-        known = db.execute("select value from loop_ls.meta where name = 'functions'").fetchone()
-        if known is None or known[0] != mark:
-            db.execute(FUNCTIONS)
-            db.execute(
-                "insert into loop_ls.meta values('functions', %s)"
-                " on conflict (name) do update set value = excluded.value",
-                (mark,),
-            )
-        query = "select value, (select position from loop_ls.head) from loop_ls.meta where name = 'identity'"
-        identity, position = db.execute(query).fetchone()
-        return str(identity), int(position)
+    prepare(db)
+    query = "select value, (select position from loop_ls.head) from loop_ls.meta where name = 'identity'"
+    identity, position = db.execute(query).fetchone()
+    return str(identity), int(position)
 
 
 def _written(db: Any, batch: Sequence[Entry], again: bool) -> list[tuple[int, int, int]]:
@@ -275,24 +264,10 @@ def _written(db: Any, batch: Sequence[Entry], again: bool) -> list[tuple[int, in
     return list(found.fetchall())
 
 
-def _told(entry: Entry, again: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "run": entry.run,
-        "key": entry.key,
-        "value": entry.value,
-        "facts": list(entry.facts),
-        "texts": entry.texts,
-        "at": entry.at,
-        "snapshot": entry.snapshot,
-    }
-    flags = {
-        "owned": entry.owned,
-        "queued": entry.queued,
-        "forget": entry.forget,
-        "again": again,
-        "ongoing": entry.ongoing,
-    }
-    return told | {name: given for name, given in flags.items() if given}
+def _told(entry: Entry, again: bool) -> dict[str, object]:
+    """A member that says nothing is left out, as a flag that is not set."""
+    told = {name: getattr(entry, name) for name in Entry.__slots__} | {"again": again}
+    return {name: given for name, given in told.items() if given is not None and given is not False and given != ""}
 
 
 def ours(refused: JournalRefused) -> JournalRefused:

@@ -6,6 +6,7 @@ in the same order (runs, texts, head), so writers wait for each other and never 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -293,30 +294,31 @@ MIGRATIONS: dict[int, Callable[[object], None]] = {}
 
 
 def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) -> None:
-    """Make the tables, or bring an older journal up to date; refuse a newer one. `db` is a connection
-    inside a transaction."""
-    db.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
-    db.execute(TABLES.partition(";")[0])
-    there = db.execute("select to_regclass('loop_ls.meta') is not null").fetchone()[0]
-    found = db.execute("select value::int from loop_ls.meta where name = 'format'").fetchone() if there else None
-    version = found[0] if found else FORMAT
-    if version > FORMAT:
-        raise newer(version)
-    for step in range(version, FORMAT):
-        if step not in migrations:
-            raise JournalRefused(
-                "not_a_journal",
-                f"The journal in the database has format {step}, which no step leads on from.",
-                "Choose another database with `engine.databaseUrl`.",
+    """Make the tables, or bring an older journal up to date; refuse a newer one."""
+    with db.transaction():
+        db.execute("select pg_advisory_xact_lock(%s)", (LOCK,))
+        db.execute(TABLES.partition(";")[0])
+        there = db.execute("select to_regclass('loop_ls.meta') is not null").fetchone()[0]
+        known = dict(db.execute("select name, value from loop_ls.meta").fetchall()) if there else {}
+        version = int(known.get("format", FORMAT))
+        if version > FORMAT:
+            raise newer(version)
+        for step in range(version, FORMAT):
+            if step not in migrations:
+                raise JournalRefused(
+                    "not_a_journal",
+                    f"The journal in the database has format {step}, which no step leads on from.",
+                    "Choose another database with `engine.databaseUrl`.",
+                )
+            migrations[step](db)
+        db.execute(TABLES)
+        now = {"format": str(FORMAT), "functions": hashlib.sha256(FUNCTIONS.encode()).hexdigest()}
+        if known.get("functions") != now["functions"]:
+            db.execute(FUNCTIONS)
+        for row in now.items() - known.items():
+            db.execute(
+                "insert into loop_ls.meta values(%s, %s) on conflict (name) do update set value = excluded.value", row
             )
-        migrations[step](db)
-    db.execute(TABLES)
-    if found is None or version < FORMAT:
-        db.execute(FUNCTIONS)
-        db.execute(
-            "insert into loop_ls.meta values('format', %s) on conflict (name) do update set value = excluded.value",
-            (str(FORMAT),),
-        )
 
 
 def newer(version: object) -> JournalRefused:

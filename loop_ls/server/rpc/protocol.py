@@ -17,7 +17,7 @@ import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lsprotocol import types as lsp
 from pygls.exceptions import (
@@ -30,22 +30,51 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCProtocol, JsonRPCRequestMessage
+from pygls.server import JsonRPCServer
 
 from loop_ls.server.rpc.message_queue import Arrival, Cancelled, EndOfInput, Malformed
 from loop_ls.server.rpc.raw_json import Written, record
 from loop_ls.text.json_value import Json, JsonObject
 
 if TYPE_CHECKING:
-    from cattrs import Converter
-    from pygls.server import JsonRPCServer
+    from pathlib import Path
 
-    from loop_ls.server.rpc.host import Host
+    from cattrs import Converter
 
 logger = logging.getLogger(__name__)
 
 MessageId = str | int
 #: How the ids of our own requests and of notifications begin.
 _OURS = "loop-ls-"
+
+
+class Host(Protocol):
+    """The server that a conversation belongs to."""
+
+    def settled(self) -> None:
+        """A batch of messages was handled."""
+        ...
+
+    def failed(self, method: str, params: object, error: BaseException) -> Path | None:
+        """A handler raised: log it. The file that tells of it, if one could be written."""
+        ...
+
+    def stop(self, status: int) -> None:
+        """The conversation is over: end the process with this status. The first reason counts."""
+        ...
+
+
+class RpcServer(JsonRPCServer):
+    """`feature(method)` registers a handler of the params; `protocol.receive` is where messages go."""
+
+    protocol: LoopProtocol
+
+    def __init__(self, host: Host) -> None:
+        # Params are read as they came, so there is no converter (pygls structures each message with one).
+        super().__init__(partial(LoopProtocol, host), lambda: None)  # type: ignore[arg-type, return-value]
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        logger.error("%s", error, exc_info=error)
 
 
 class _About(NamedTuple):

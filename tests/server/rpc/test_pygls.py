@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.protocol import JsonRPCProtocol, default_converter
 from pygls.server import JsonRPCServer
 
-from loop_ls.server.rpc.server import RpcServer
+from loop_ls.server.rpc.protocol import RpcServer
 
 Json = dict[str, Any]
 
