@@ -15,7 +15,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter
 
 from loop_ls.contract import answers, endings
-from loop_ls.contract.facts.kinds import PAYLOADS
+from loop_ls.contract.facts.kinds import payloads
 from loop_ls.contract.operations import COMMANDS, OPERATIONS
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view import wire
@@ -133,7 +133,7 @@ def facts_ts() -> str:
     """Every kind of fact, as one union that `kind` tells apart."""
     parts: dict[str, Schema] = {}
     kinds: list[str] = []
-    for kind, model in sorted(PAYLOADS.items()):
+    for kind, model in sorted(payloads().items()):
         schema, defs = _definitions(model)
         parts |= defs
         kinds.append(_interface(f"{model.__name__}Fact", schema, "FactBase", f"  kind: {json.dumps(kind)};"))
@@ -147,7 +147,7 @@ export interface FactBase {
   loop?: string;
   depth?: number;
 }"""
-    names = " | ".join(f"{model.__name__}Fact" for _, model in sorted(PAYLOADS.items()))
+    names = " | ".join(f"{model.__name__}Fact" for _, model in sorted(payloads().items()))
     shared = [_interface(name, part) for name, part in sorted(parts.items())]
     return "\n\n".join([_HEAD.rstrip(), base, *shared, *kinds, f"export type Fact = {names};"]) + "\n"
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
+from loop_ls.text.record import equal_record
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import CheckedFile, FileEstimate, Refusal
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ProjectChecks:
     """Fills `engine.api.file_checks.FileChecks` for the files below `root`."""
 

@@ -7,7 +7,6 @@ and how it is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ from loop_ls.engine.projections import run_graph
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EngineParts:
     """What the parts of a system are made of. `folder` is the engine's data folder; `facts_of` reads the facts of a
     run, `secret_forms` the texts that may not be shown of one."""
@@ -33,7 +33,7 @@ class EngineParts:
     secret_forms: Callable[[Plan], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class LoopSystem:
     """`format` is the one that its runs carry. Without a `preparer` its runs are started by that of another system.
     `capabilities` says what a run may do, `graph` how it is drawn; those of the product's own systems stand in the

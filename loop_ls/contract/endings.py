@@ -45,6 +45,8 @@ Failing = Literal["error", "rejected", "timeout", "success_rate_not_met", "verif
 Blocking = Literal["missing_artifact", "question"]
 Cause = Literal["user", "teardown", "shutdown"]
 Reason = Success | Limit | Failing | Blocking | Cause
+#: Why an enhance loop waits for a person.
+PauseReason = Literal["between_rounds", "conflict"]
 Kind = Literal["success", "limit", "failure", "blocked", "stopped"]
 
 #: verdict -> the word for it on every surface; `failed` stands for an iteration that came to no judge.

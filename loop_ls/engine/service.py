@@ -53,8 +53,6 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.core.start_request import StartRequest, read_request
-from loop_ls.engine.enhance import timeline
-from loop_ls.engine.enhance.acknowledgements import TELL
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
@@ -551,6 +549,9 @@ class Engine:
     async def enhance(self, verb: str, run_id: str, given: JsonObject | None = None) -> Enhanced | Refusal:
         """What is said to an enhance loop, or asked about it: `acknowledge`, `choose`, `feedback`, `status`,
         `timeline`. Loops that have ended can still be asked."""
+        from loop_ls.engine.enhance import timeline  # no start waits for what few runs need
+        from loop_ls.engine.enhance.acknowledgements import TELL
+
         try:
             found = await self._runs.find(run_id)
             run, state = self._runs.live.get(found), await self._runs.state(found)

@@ -28,13 +28,13 @@ def record(cls: type[T]) -> type[T]:
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def equal_record(cls: type[T]) -> type[T]:
     """Make a class of annotated fields one of cheap, immutable values that are equal when their fields are."""
-    names = tuple(cls.__annotations__)
+    names = _names(cls)
     get = attrgetter(*names) if names else lambda _: ()
     return _made(cls, {"__repr__": _repr, **_comparing(get)})
 
 
 def _made(cls: type[T], methods: dict[str, Any]) -> type[T]:
-    names = tuple(cls.__annotations__)
+    names = _names(cls)
     given = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     members = {name: one for name, one in cls.__dict__.items() if name not in (*given, "__dict__", "__weakref__")}
     fields = _Fields(cls.__annotations__, given)
@@ -43,6 +43,10 @@ def _made(cls: type[T], methods: dict[str, Any]) -> type[T]:
     if not any(isinstance(one, cached_property) for one in members.values()):
         made["__slots__"] = names
     return cast("type[T]", type(cls)(cls.__name__, cls.__bases__, made))  # type: ignore[misc]
+
+
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(name for name, kind in cls.__annotations__.items() if not str(kind).startswith("ClassVar"))
 
 
 def _init(names: tuple[str, ...], given: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from loop_ls.contract.facts.kinds import PAYLOADS, readable
+from loop_ls.contract.facts.kinds import payloads, readable
 
 NUMBERS: dict[str, Any] = {"round": 1, "maxRounds": 3, "spentUsd": 0.1, "capUsd": 5.0}
 FAILURE = {"id": "1/draft/step_error", "step": "draft", "kind": "step_error", "class": "hard", "message": "it failed"}
@@ -45,4 +45,4 @@ def test_a_report_that_no_timeline_could_show_is_refused(field: str, value: Any)
     ],
 )
 def test_every_kind_of_an_enhance_loop_has_a_model(kind: str) -> None:
-    assert PAYLOADS[kind].kind == kind
+    assert payloads()[kind].kind == kind

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from loop_ls.contract.facts.kinds import PAYLOADS
+from loop_ls.contract.facts.kinds import payloads
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.events import Event, fold
 
@@ -54,7 +54,7 @@ def state_after(facts: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("number", range(1, len(FACTS) + 1))
 def test_the_state_after_each_fact_is_one_of_the_contract(number: int) -> None:
-    assert all(kind in PAYLOADS for kind, _ in FACTS)
+    assert all(kind in payloads() for kind, _ in FACTS)
     STATE.validate_python(state_after(FACTS[:number]))
 
 

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from loop_ls.contract.facts.payload import Fact, Location, Payload, WireModel
+from loop_ls.contract.endings import PauseReason
+from loop_ls.contract.facts.payload import Fact, Location, Payload, ReportModel, UnfixableFailure, WireModel
 from loop_ls.text.json_value import Json
-
-
-class ReportModel(BaseModel):
-    """A part of a failure report: snake_case, and fields that a later version adds are kept."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, defer_build=True)
 
 
 class Totals(ReportModel):
@@ -79,11 +74,6 @@ class ReportFailure(ReportModel):
     upstream: list[str] = []
     duration_ms: int = 0
     cost_usd: float = 0.0
-
-
-class UnfixableFailure(ReportModel):
-    failure: str
-    reason: str
 
 
 class FailureReport(ReportModel):
@@ -285,7 +275,7 @@ class LoopPaused(RoundFact):
 
     kind = "loop_paused"
     question: str
-    reason: Literal["between_rounds", "conflict"]
+    reason: PauseReason
     plan_id: str | None = None
     conflict: str | None = None
     failure_reason: str | None = None

@@ -7,13 +7,13 @@ payload with `payload`. Fields that are None do not travel. Fields that a reader
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from loop_ls.contract.endings import Judgement
-from loop_ls.contract.facts import enhance
-from loop_ls.contract.facts.payload import Error, Payload
+from loop_ls.contract.facts.payload import Error, Payload, UnfixableFailure
 from loop_ls.contract.findings import ReviewFinding
 from loop_ls.text.json_value import Json
 
@@ -63,7 +63,7 @@ class Completed(Payload):
     last_output: str = ""
     mode: str | None = None
     rounds_used: int | None = None
-    unfixable: list[enhance.UnfixableFailure] | None = None
+    unfixable: list[UnfixableFailure] | None = None
     best_round: int | None = None
     last_successful_round: int | None = None
 
@@ -394,10 +394,6 @@ class UnchangedOutputWarning(Payload):
     empty: bool | None = None
 
 
-#: Kinds of enhance loops have a module of their own; naming it makes sure that they are known here.
-ROUND_FACTS = enhance.RoundFact
-
-
 def _kinds(base: type[Payload]) -> Iterator[type[Payload]]:
     for cls in base.__subclasses__():
         if cls.kind:
@@ -405,12 +401,18 @@ def _kinds(base: type[Payload]) -> Iterator[type[Payload]]:
         yield from _kinds(cls)
 
 
-PAYLOADS: dict[str, type[Payload]] = {cls.kind: cls for cls in _kinds(Payload)}
+@cache
+def payloads() -> dict[str, type[Payload]]:
+    """The model of each kind. Those of enhance loops have a module of their own, which no start has to wait for."""
+    from loop_ls.contract.facts import enhance
+
+    assert issubclass(enhance.RoundFact, Payload)
+    return {cls.kind: cls for cls in _kinds(Payload)}
 
 
 def payload(kind: str, body: dict[str, Json]) -> Payload | None:
     """The typed payload of an event; None for kinds that have no model here."""
-    model = PAYLOADS.get(kind)
+    model = payloads().get(kind)
     return model.model_validate(body) if model else None
 
 
@@ -426,5 +428,5 @@ class _Placed(BaseModel):
 def readable(kind: str, body: dict[str, Json]) -> None:
     """Raises `ValidationError` where a fact does not have the fields that readers rely on."""
     _Placed.model_validate(body, strict=True)
-    if model := PAYLOADS.get(kind):
+    if model := payloads().get(kind):
         model.model_validate(body, strict=True)

@@ -47,3 +47,14 @@ class Payload(WireModel):
     def fact(self, place: Location | None = None) -> Fact:
         body = self.model_dump(by_alias=True, exclude_none=True)
         return self.kind, {**place.fields(), **body} if place else body
+
+
+class ReportModel(BaseModel):
+    """A part of a failure report: snake_case, and fields that a later version adds are kept."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, defer_build=True)
+
+
+class UnfixableFailure(ReportModel):
+    failure: str
+    reason: str

@@ -7,7 +7,6 @@ that the other does not.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,11 +17,12 @@ from loop_ls.contract.operations import Operation
 from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.answers import BODY_LIMIT, BadRequest, Body, read_object, refusal
 from loop_ls.engine.core.users import Person
+from loop_ls.text.record import equal_record
 
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Route:
     operation: Operation
     handler: Handler

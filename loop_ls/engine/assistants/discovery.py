@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.engine.runs.approvals import revises
@@ -13,9 +12,10 @@ from loop_ls.formats.registry import ASSISTANT, claimed
 from loop_ls.index.disk.discovery import candidates, load_settings, read_text
 from loop_ls.index.disk.projects import home_of
 from loop_ls.syntax.tree import read_json, read_yaml
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Found:
     """`path` is the whole one."""
 

@@ -13,6 +13,7 @@ from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.views import REJECTED, cause_of, reason_of
 from loop_ls.engine.events import RunState
 from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
+from loop_ls.text.record import equal_record
 
 Answer = JsonObject
 
@@ -29,7 +30,7 @@ class LoopRun:
     rejected: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class LoopEvent:
     """One event of the document. `terminal`: none follows it."""
 

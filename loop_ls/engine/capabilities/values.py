@@ -12,16 +12,17 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import assert_never
 
 from loop_ls.contract.amounts import money
 from loop_ls.engine.core.addresses import host_of
 from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Program:
     """A program with the words that it is started with: a test command, an agent, an MCP server (with the `env`
     that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
@@ -39,7 +40,7 @@ class Program:
     price: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class AnyCommand:
     """A role with full access: any command in `folder`, any file below it, any public page of the web."""
 
@@ -47,14 +48,14 @@ class AnyCommand:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ReadingCommands:
     """Roles that read `folder` by commands which change nothing."""
 
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ToolUse:
     """One tool, used with these arguments (JSON) and no others: the judge of a `tool_bound` loop."""
 
@@ -64,7 +65,7 @@ class ToolUse:
     harmless: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Endpoint:
     """A place that texts go to, with one variable whose value goes there too. `written` is the address as the
     project writes it, empty where it writes none; `url` is what is shown of it. `near`: a model of this machine
@@ -83,7 +84,7 @@ class Endpoint:
         return host_of(self.url)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Variable:
     """A variable of the process environment whose value the files of the run put into texts. Where these go is
     told by endpoints and programs."""
@@ -91,7 +92,7 @@ class Variable:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class WritesFile:
     """A file, or the files below a folder, that the run writes because that is what was asked of it. `of_stranger`:
     it was asked elsewhere, by whoever recorded the run."""
@@ -100,7 +101,7 @@ class WritesFile:
     of_stranger: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EmbeddedModel:
     """The model that comes with the product, in a process of its own."""
 
@@ -188,7 +189,7 @@ def sentence(one: Capability) -> str:
             assert_never(never)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Capabilities:
     """All that one run may do."""
 

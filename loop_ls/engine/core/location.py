@@ -6,12 +6,13 @@ whatever order parallel branches take, and says which element of which file it i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loop_ls.text.json_value import JsonObject
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Place:
     """`key` is unique in the run. `loop` and `iteration` are those of the nearest loop around it."""
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol, TypedDict, cast
 
 from loop_ls.contract.endings import Judgement
-from loop_ls.contract.facts.enhance import UnfixableFailure
 from loop_ls.contract.facts.kinds import (
     Iteration,
     IterationFailed,
@@ -20,7 +19,7 @@ from loop_ls.contract.facts.kinds import (
     UnchangedOutputWarning,
     Warned,
 )
-from loop_ls.contract.facts.payload import Error, Fact
+from loop_ls.contract.facts.payload import Error, Fact, UnfixableFailure
 from loop_ls.engine.core.fixation import EvidenceCounter, FixationCounter, worth_saying
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Earlier, Failure, FailureFields, ModelFailure, NoOutputs, Recorder

@@ -7,13 +7,14 @@ to the journal as it is, so a run that was interrupted goes on in the middle of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NotRequired, TypedDict
 
 from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ToolSpec:
     """A tool as a model sees it. `schema` is the JSON Schema of its arguments."""
 
@@ -32,7 +33,7 @@ class RecordedToolCall(TypedDict):
     extra: NotRequired[JsonObject]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ToolCall:
     """A model wants a tool. `arguments` is None where what it wrote (`written`) is no JSON object.
 
@@ -53,7 +54,7 @@ class ToolCall:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ToolAnswer:
     """What the model gets for one call. `failed`: the tool did not work, and the text says why."""
 
@@ -62,7 +63,7 @@ class ToolAnswer:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Turn:
     """One round: what the model said, which tools it asked for, and their answers in the same order.
     `thoughts` is reasoning that its provider wants to get back."""

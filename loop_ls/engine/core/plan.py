@@ -6,19 +6,20 @@ Also the ports through which the engine runs a format, and asks models, without 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, cast
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.ports import ModelFailure, Models, Recorder
 from loop_ls.text.json_value import Json, as_object, int_field, text_field
+from loop_ls.text.record import equal_record
 
 #: The format of the runs of enhance loops: their file is a workflow.
 ENHANCE = "enhance"
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Plan:
     """`texts`: path relative to the root -> text of every file the run can reach. `keys`: workflow key
     -> path. `elements`: names of the started workflow's elements to run, in document order (all it

@@ -18,6 +18,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.price_table import Usage
 from loop_ls.text.json_value import Json
+from loop_ls.text.record import equal_record
 
 #: What a call answers: a JSON value, so that a replay gives the same.
 Recordable = TypeVar("Recordable")
@@ -96,7 +97,7 @@ class ApprovalFields(TypedDict, total=False):
     feedback: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Approval:
     """What a person decided. `revise` is no approval: go on, and heed `feedback`."""
 
@@ -255,7 +256,7 @@ class Recorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class LostAttempt:
     """An attempt that was paid, wholly or in part, and gave no answer. `usd` is None where no price is known."""
 
@@ -298,7 +299,7 @@ class Allowance:
         return counted
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ModelRequest:
     """One question to one model. `prompt` is the only message; `system` is rarely set.
 
@@ -346,7 +347,7 @@ class ModelRequest:
             yield json.dumps(dict(self.schema))
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ModelReply:
     """A whole answer. `usd` is None where no price is known; `duration` in seconds. `usage` is what the
     provider itself says of it: the tokens and dollars beside it are what is booked. `max_tokens` is the limit
@@ -371,7 +372,7 @@ class ModelReply:
     max_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EmbedRequest:
     """Texts that one model makes vectors of. Without `model` the provider's own embedding model, else
     `otherwise`. `encoding` is what the provider is asked for."""
@@ -389,7 +390,7 @@ class EmbedRequest:
     bill: Bill | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class EmbedReply:
     """One vector for each text, in their order: numbers, or the provider's own base64."""
 
@@ -437,7 +438,7 @@ class ModelFailure(Exception):
         return self.message
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Waiting:
     """Why a call is not going on right now: the next attempt of so many comes after `delay` seconds."""
 

@@ -6,7 +6,7 @@ Rules are not this room's business: whoever puts the engine together passes `Val
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from loop_ls.contract.facts.kinds import RunStarted
@@ -15,6 +15,7 @@ from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.json_value import Json
+from loop_ls.text.record import equal_record
 
 
 class Problem(NamedTuple):
@@ -29,7 +30,7 @@ class Problem(NamedTuple):
 Validate = Callable[[Workspace, Sequence[Document]], Sequence[Sequence[Problem]]]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Prepared:
     """The first fact of a run, and the texts it names, by hash. `more` goes into the answer of the start."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from loop_ls.formats.settings.price import price_faults
 from loop_ls.text.json_value import as_object, float_field
+from loop_ls.text.record import equal_record
 
 MILLION = 1_000_000
 #: No call has more tokens, and no call costs more dollars: what says so is no count and no bill.
@@ -26,7 +26,7 @@ CACHE_READ, CACHE_WRITE = 1.0, 1.25
 CACHE_WRITE_HOUR = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Usage:
     """What a provider says that one answer took. None: it did not say. `input` holds the cached tokens
     too, `output` the reasoning; `cache_hour` is the part of `cache_write` that is kept for an hour.
@@ -51,7 +51,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Price:
     """US dollars for a million tokens, as written in settings: `price: {input: 3, output: 15}`.
 
@@ -82,7 +82,7 @@ class Price:
         return (self.input * sent + self.output * output_tokens) / MILLION + for_an_hour
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class AttemptCost:
     """What one attempt goes into the account with. `usd` is None where no price is known."""
 

@@ -16,11 +16,12 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, get_args
 
 from loop_ls.contract.private_file import write_private
+from loop_ls.text.record import equal_record
 
 FILE_NAME = "tokens.json"
 LOCK_NAME = "tokens.lock"
@@ -36,7 +37,7 @@ class TokenRefused(Exception):
     """One sentence for a person."""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Person:
     """`user` is what runs keep of whoever started them; None: the owner."""
 
@@ -55,7 +56,7 @@ class Person:
         return self.role == "admin" or (self.role == "editor" and self.user == user)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Token:
     """One token of a user as it is kept: never the token itself."""
 

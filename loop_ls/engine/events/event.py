@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from loop_ls.text.json_value import JsonObject
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Event:
     """`seq` counts the facts of one run without gap from 1; `position` orders the facts of all runs.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import count
 from typing import NotRequired, TypedDict, final
@@ -31,6 +31,7 @@ from loop_ls.engine.core.ports import (
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
 from loop_ls.formats.workflow.model import Target
 from loop_ls.text.json_value import Json
+from loop_ls.text.record import equal_record
 
 
 class CallError(Error):
@@ -71,7 +72,7 @@ class ModelAnswer(TypedDict):
     thoughts: NotRequired[str]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Question:
     """A prompt and whom to send it to. `key` is where the calls are recorded, `place` what they are for.
 

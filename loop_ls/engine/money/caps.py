@@ -6,13 +6,13 @@ The project's settings and whoever starts the run both may name one; the narrowe
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from loop_ls.engine.core.ports import Failure, Recorder, Stopped
 from loop_ls.engine.core.time_limit import OVER_TIME, within
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.text.json_value import JsonObject
+from loop_ls.text.record import equal_record
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class CapReached(Stopped):
         self.reason, self.told = reason, told
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Caps:
     """None: no cap. `seconds` are those of work: a pause brings none of them nearer."""
 

@@ -17,12 +17,13 @@ from loop_ls.contract.facts.kinds import BudgetWarning, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.text.json_value import JsonObject, as_object, float_field, int_field
+from loop_ls.text.record import equal_record
 
 #: The part of a cap after which a run says so.
 WARN_AT = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Cost:
     usd: float = 0.0
     tokens: int = 0
@@ -57,7 +58,7 @@ class Ledger:
     def __init__(
         self,
         caps: Caps = Caps(),  # noqa: B008 - neither changes
-        spent: Cost = Cost(),
+        spent: Cost = Cost(),  # noqa: B008
         name: str = "",
     ) -> None:
         """`name`: of a cap that several runs share, the section of `limits` that it stands in (`perDay.`)."""

@@ -13,7 +13,6 @@ import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -36,6 +35,7 @@ from loop_ls.engine.service import Engine
 from loop_ls.engine.telemetry import run_log
 from loop_ls.engine.telemetry.numbers import Numbers
 from loop_ls.engine.telemetry.spans import spans_of
+from loop_ls.text.record import equal_record
 
 WORKING = frozenset({"queued", "running", "stopping"})
 WARM_AFTER = 1.0
@@ -44,7 +44,7 @@ FILES = 8192
 WATCHERS = frozenset({"editor", "cli", "socket"})
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Options:
     """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down.
     `shutdown_grace`: seconds that calls in flight have to come to their end when it leaves. `catalogue` lists what

@@ -11,10 +11,11 @@ import json
 import os
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from loop_ls import __version__
+from loop_ls.text.record import equal_record
 
 #: Version of the HTTP interface; readers compare it with their own.
 PROTOCOL = 1
@@ -34,7 +35,7 @@ class FolderTaken(FolderRefused):
     """Another engine has the folder."""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Handover:
     port: int
     token: str

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast, get_args
 from urllib.parse import urlsplit
 
@@ -23,6 +23,7 @@ from loop_ls.engine.providers.limits.rate_limits import limit
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.text.json_value import Json, as_object, float_field
+from loop_ls.text.record import equal_record
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -30,7 +31,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 TOTAL_SECONDS = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Provider:
     """Everything a call needs but the key itself."""
 

@@ -6,13 +6,14 @@ under `providers` in its settings; every field here can be overridden there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from loop_ls.text.record import equal_record
 
 Kind = Literal["openai", "anthropic", "local", "scripted", "pydantic-ai"]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Known:
     """`base_url_env` names a variable with which a person points the provider elsewhere.
     `prices` is the name under which the price table knows it; None: its use costs nothing.

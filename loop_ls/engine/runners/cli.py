@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -29,12 +29,13 @@ from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_
 from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, OutputParser, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 from loop_ls.text.json_value import Json
+from loop_ls.text.record import equal_record
 
 #: What an agent says when nobody writes to it, which is no error.
 _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class CommandLine:
     """A command line after the program's own words. The message and other prompts go by `stdin` or by a file:
     everybody on a machine can read the words of a process. `stdin` None: the settings put the message elsewhere.
@@ -67,7 +68,7 @@ class Dialect(Protocol):
     def speech(self, hear: Hear) -> OutputParser: ...
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class CliRunner:
     """`program` are the words with which it starts, `written` all of them in the settings; `environ` is that of
     the engine, `settings` those of the provider."""

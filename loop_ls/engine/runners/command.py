@@ -9,16 +9,16 @@ programs that take it no other way. It may print plain text or speak stream-json
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
 from loop_ls.engine.runners.output_parser import AgentOutput, OutputParser, PlainOutput, parsed
 from loop_ls.engine.runners.runner import Assignment, Hear
 from loop_ls.engine.runners.stream_json import StreamJson
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class AnyCommand:
     """`words` are those after the program."""
 

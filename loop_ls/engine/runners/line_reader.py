@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loop_ls.engine.subprocesses import supervisor
+from loop_ls.text.record import equal_record
 
 CHUNK = 65_536
 #: Of standard error, the end is kept.
@@ -30,7 +31,7 @@ class OverTime(Exception):
         self.which, self.seconds = which, seconds
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Ended:
     """How it ended. A program that a signal ended has a status above 128."""
 
@@ -38,7 +39,7 @@ class Ended:
     errors: str
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Invocation:
     """`stdin` None: the program's input is closed from the beginning."""
 

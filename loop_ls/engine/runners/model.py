@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loop_ls.engine.core.ports import Failure, ModelRequest, Models
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class ModelRunner:
     """`model` is asked where the work names none."""
 

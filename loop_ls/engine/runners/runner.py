@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from loop_ls.engine.core.ports import Bill
+from loop_ls.text.record import equal_record
 
 #: What an agent may do without being asked: everything; read, and run commands that change nothing; read;
 #: answer from its prompt alone.
@@ -30,7 +31,7 @@ def deaf(text: str) -> None:
     """For callers who want only the whole answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Assignment:
     """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
 
@@ -61,7 +62,7 @@ class Assignment:
     bill: Bill | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Work:
     """What came out. `usd` is None where nobody knows the price; `duration` in seconds."""
 

@@ -11,7 +11,6 @@ from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.contract.facts.kinds import Paused, Resumed, Stopping
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.enhance.acknowledgements import choose
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.runs.registry import LiveRun, Runs
@@ -58,6 +57,8 @@ async def _unless_late(verb: Verb, run: LiveRun, journal: Journal, cause: Cause)
 async def _one(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState:
     question = run.state.question
     if verb == "resume" and run.state.status == "paused" and question and question["kind"] == "loop_paused":
+        from loop_ls.engine.enhance.acknowledgements import choose  # no start waits for what few runs need
+
         await choose(run, journal, {"choice": "continue"})  # it waits between rounds: that is what goes on
         return run.state
     async with run.asked:

@@ -16,8 +16,7 @@ from contextlib import suppress
 from typing import TypeVar, cast, get_args
 from urllib.parse import quote
 
-from loop_ls.contract.endings import Reason
-from loop_ls.contract.facts.enhance import LoopPaused
+from loop_ls.contract.endings import PauseReason, Reason
 from loop_ls.contract.facts.kinds import Interrupted, Paused
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.core.env_substitution import names_in
@@ -59,11 +58,8 @@ _WORDS_OR_TEXT = frozenset({"reason", "failureReason"})
 _WORDS = frozenset(
     {
         *(word for closed in get_args(Reason) for word in get_args(closed)),
-        *(
-            word
-            for fact in (Paused, Interrupted, LoopPaused)
-            for word in get_args(fact.model_fields["reason"].annotation)
-        ),
+        *get_args(PauseReason),
+        *(word for fact in (Paused, Interrupted) for word in get_args(fact.model_fields["reason"].annotation)),
     }
 )
 #: What people, models and programs put together themselves: whatever stands in it is text.

@@ -13,12 +13,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from loop_ls.engine.sandbox import landlock_exec
 from loop_ls.engine.sandbox.landlock_exec import LIBRARIES, NOT_FENCED, filters_system_calls, landlock_version
+from loop_ls.text.record import equal_record
 
 #: A sandbox ends with this status where it cannot be put in force; nothing was started then.
 REFUSED = NOT_FENCED
@@ -40,14 +40,14 @@ class Sandbox(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class NoSandbox:
     """None is to be had here; `reason` is one sentence for people."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Landlock:
     """Landlock and seccomp of the Linux kernel, by a small program of ours that becomes the other one."""
 
@@ -62,7 +62,7 @@ class Landlock:
         return [sys.executable, "-I", "-S", child, str(folder), program, *arguments]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Bubblewrap:
     """`bwrap`: namespaces of its own, in which only the folder and the libraries are mounted, to read."""
 

@@ -15,7 +15,6 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
-from loop_ls.engine.transfer.import_schema import ImportedStart
 from loop_ls.text.json_value import JsonObject, as_object
 
 KIND, VERSION = "loop-ls run", 1
@@ -77,6 +76,8 @@ class ImportedRecord:
 
     def _folded(self) -> RunState:
         """Everybody who lists runs reads what came in: what cannot be shown must not get in."""
+        from loop_ls.engine.transfer.import_schema import ImportedStart
+
         state = RunState()
         for seq, (at, kind, body) in enumerate(self.facts, 1):
             event = Event(self.run_id, seq, at, kind, body)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loop_ls.contract.endings import BLOCKINGS, CAUSES, FAILINGS, LIMITS, SUCCESSES
-from loop_ls.contract.facts.kinds import PAYLOADS, Iteration, payload
+from loop_ls.contract.facts.kinds import Iteration, payload, payloads
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.events import ENDED, Event, RunState, exit_code, fold, status_of
 
@@ -31,7 +31,7 @@ def begins(n: int, depth: int = 0, name: str = "develop") -> tuple[str, dict[str
 
 facts = st.lists(
     st.tuples(
-        st.sampled_from(sorted(PAYLOADS)),
+        st.sampled_from(sorted(payloads())),
         st.fixed_dictionaries({}, optional={"iteration": st.integers(0, 9), "depth": st.integers(0, 3)}),
     ),
     max_size=20,

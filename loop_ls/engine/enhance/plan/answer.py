@@ -14,7 +14,7 @@ from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from loop_ls.contract.facts.enhance import UnfixableFailure
+from loop_ls.contract.facts.payload import UnfixableFailure
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.ops.operations import Field
 from loop_ls.text.json_value import Json, JsonObject, as_object

@@ -19,8 +19,8 @@ from loop_ls.contract.facts.enhance import (
     PlannerStarted,
     RoundFact,
     RoundNumbers,
-    UnfixableFailure,
 )
+from loop_ls.contract.facts.payload import UnfixableFailure
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.enhance.plan.answer import PLAN_SCHEMA, NoPlan, Proposal, read_answer

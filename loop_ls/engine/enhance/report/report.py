@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from loop_ls.contract.facts.enhance import FailureReport, ReportCost, ReportFailure, UnfixableFailure
+from loop_ls.contract.facts.enhance import FailureReport, ReportCost, ReportFailure
+from loop_ls.contract.facts.payload import UnfixableFailure
 from loop_ls.engine.enhance.report.failures import FailedStep, Mode, Observed, has_converged
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.text.hash import text_hash

@@ -16,9 +16,10 @@ from loop_ls.engine.core.price_table import Usage
 from loop_ls.engine.core.redaction import unquoted
 from loop_ls.engine.providers.config import Provider
 from loop_ls.text.json_value import JsonObject
+from loop_ls.text.record import equal_record
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Call:
     """One HTTP request, complete."""
 
@@ -86,7 +87,7 @@ class Dialect(Protocol):
     def reader(self) -> Reader: ...
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Unaccepted:
     """Which parameter a provider refused, learnt from its words (models differ, lists would age)."""
 

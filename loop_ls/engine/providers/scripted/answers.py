@@ -4,7 +4,7 @@ that the settings name (`providers.<name>.script: file`)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
@@ -12,6 +12,7 @@ from loop_ls.formats.common.plain_value import plain
 from loop_ls.syntax.tree import read_yaml
 from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
+from loop_ls.text.record import equal_record
 
 SUFFIX = ".answers.yaml"
 MOST_BYTES = 8 * 1024 * 1024
@@ -22,7 +23,7 @@ def answers_path(workflow: str) -> str:
     return str(PurePosixPath(workflow).with_suffix("")) + SUFFIX
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Scripts:
     """The script files that a run may use: those that were recorded with it, by path. `workflow` is relative
     to `root`; where there is one, others are read from it, and nothing outside of it. `unread`: why those that

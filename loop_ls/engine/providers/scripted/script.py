@@ -24,13 +24,13 @@ import fnmatch
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.core.price_table import Price
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.text.json_value import as_object
+from loop_ls.text.record import equal_record
 
 CONDITIONS = ("step", "loop", "purpose", "place", "contains")
 #: What may stand in a script, in one of its answers, and in what that says.
@@ -48,7 +48,7 @@ class ScriptFault(Exception):
     """The script cannot be followed; the message is one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Line:
     """One thing to say, or (`fail`) a failure for the first `times` attempts and `text` afterwards, or
     (`calls`) tools to ask for, one list for each round, and `text` after them."""
@@ -61,7 +61,7 @@ class Line:
     times: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Cue:
     """Which questions get which lines."""
 
@@ -75,7 +75,7 @@ class Cue:
         return self.lines[min(iteration(request.place), len(self.lines)) - 1]
 
 
-@dataclass(frozen=True, slots=True)
+@equal_record
 class Script:
     cues: tuple[Cue, ...]
     delay: float = 0.0
