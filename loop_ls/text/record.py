@@ -28,7 +28,7 @@ def record(cls: type[T]) -> type[T]:
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def equal_record(cls: type[T]) -> type[T]:
     """Make a class of annotated fields one of cheap, immutable values that are equal when their fields are."""
-    names = _names(cls)
+    names = [name for name in _names(cls) if _is_compared(cls.__dict__.get(name))]
     get = attrgetter(*names) if names else lambda _: ()
     return _made(cls, {"__repr__": _repr, **_comparing(get)})
 
@@ -43,6 +43,10 @@ def _made(cls: type[T], methods: dict[str, Any]) -> type[T]:
     if not any(isinstance(one, cached_property) for one in members.values()):
         made["__slots__"] = names
     return cast("type[T]", type(cls)(cls.__name__, cls.__bases__, made))  # type: ignore[misc]
+
+
+def _is_compared(default: object) -> bool:
+    return not isinstance(default, dataclasses.Field) or default.compare
 
 
 def _names(cls: type) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from dataclasses import field
+from typing import ClassVar
 
 import pytest
 
@@ -23,6 +24,13 @@ class Point:
     @property
     def far(self) -> bool:
         return self.x > 10
+
+
+@equal_record
+class Answer:
+    text: str
+    tries: ClassVar[int] = 3
+    bill: float = field(default=0.0, compare=False)
 
 
 @record
@@ -51,6 +59,12 @@ def test_values_are_equal_by_their_fields_and_records_by_identity() -> None:
     assert Box("a") != Box("a")
     assert Nothing() == Nothing()
     assert hash(Nothing()) == hash(Nothing())
+
+
+def test_what_is_not_to_be_compared_is_not_and_what_belongs_to_the_class_is_no_field() -> None:
+    assert Answer("a", 1.0) == Answer("a", 2.0) != Answer("b", 1.0)
+    assert hash(Answer("a", 1.0)) == hash(Answer("a", 2.0))
+    assert (Answer.tries, [each.name for each in dataclasses.fields(Answer)]) == (3, ["text", "bill"])  # type: ignore[arg-type]
 
 
 def test_a_value_of_what_can_be_hashed_can_be_hashed() -> None:
