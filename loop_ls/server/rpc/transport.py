@@ -12,7 +12,6 @@ import select
 import sys
 import threading
 import time
-from typing import Protocol
 
 from loop_ls.server.rpc.framing import Frames, frame
 from loop_ls.server.rpc.message_queue import Arrival, EndOfInput, Inbox, decode
@@ -22,14 +21,6 @@ _CHUNK = 1 << 16
 _PARTING = 2.0
 #: Bytes that are kept for a client that does not read; then it counts as gone.
 _MOST_WAITING = 256 * 1024 * 1024
-
-
-class Writer(Protocol):
-    """What the protocol sends through."""
-
-    def write(self, data: bytes) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class Pipe:
