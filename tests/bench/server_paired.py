@@ -87,9 +87,10 @@ class Side:
 
 
 def _start(one: TimedServer) -> Figures:
+    text = flow(_LINES)  # before the clock: a server that waits for its client warms up meanwhile
     begun = one.begin()
     cpu = one.cpu()
-    one.open(_URI, flow(_LINES))
+    one.open(_URI, text)
     shown = one.until_diagnostics(_URI, 1)
     return {
         "spawn to initialize, ms": (begun - one.spawned) * 1000,
