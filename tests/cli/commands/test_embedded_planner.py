@@ -12,6 +12,7 @@ from tests.cli.conftest import CliProject
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(importlib.util.find_spec("xllamacpp") is None, reason="the extra `local` has no wheel here")
 def test_the_embedded_model_is_asked_for_a_plan_that_fits_its_room(alone: CliProject) -> None:
     """Whatever it proposes: the question about forty lines is not too long for it."""
