@@ -62,8 +62,8 @@ _WORDS = frozenset(
         *(word for fact in (Paused, Interrupted) for word in get_args(fact.model_fields["reason"].annotation)),
     }
 )
-#: What people, models and programs put together themselves: whatever stands in it is text.
-_FREE = frozenset({"parameters", "metadata", "arguments"})
+#: What people, models, services and programs put together themselves: whatever stands in it is text.
+_FREE = frozenset({"parameters", "metadata", "arguments", "extra"})
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from loop_ls.contract.facts import enhance, kinds
 from loop_ls.contract.facts.payload import Payload
+from loop_ls.engine.core.messages import ToolCall
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Approval, EmbedReply, Failure, LostAttempt, ModelFailure, ModelReply
 from loop_ls.engine.core.redaction import MASK, StreamMask
@@ -128,6 +129,11 @@ def test_no_name_of_a_field_and_no_word_of_a_closed_set_is_ever_masked() -> None
 def test_what_people_put_together_has_no_fields_of_ours() -> None:
     found = SecretMask(["hunter22"]).value({"parameters": {"model": "hunter22", "hunter22": ["hunter22"]}})
     assert found == {"parameters": {"model": MASK, MASK: [MASK]}}
+
+
+def test_what_a_service_says_beside_the_call_of_a_tool_has_no_fields_of_ours() -> None:
+    call = ToolCall("1", "look", {}, "{}", {"kind": "hunter22", "target": {"path": "hunter22"}})
+    assert "hunter22" not in json.dumps(SecretMask(["hunter22"]).value({"calls": [call.wire()]}))
 
 
 def test_a_reason_that_is_a_sentence_is_text() -> None:
