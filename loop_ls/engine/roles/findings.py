@@ -24,6 +24,8 @@ _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _SEVERITY = re.compile(rf"[\W_]{{0,4}}({'|'.join(_SEVERITIES)})[\W_]{{0,4}}[:\]\-–—)][\W_]{{0,4}}", re.IGNORECASE)
 _PLACE = re.compile(r"(?<![\w/.-])[\w./-]{1,200}\.[A-Za-z]\w{0,9}(?::\d{1,7})?(?![\w/])")
 _WORD = re.compile(r"\w+")
+#: What may stand around the word of a severity.
+_AROUND = "*_`\"'[]():.!- \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,13 @@ def _point(said: str) -> Point:
 
 
 def _severity(word: str) -> Severity:
-    low = word.lower()
-    return next((one for one in _SEVERITIES if one == low), "important")
+    return known_severity(word) or "important"
+
+
+def known_severity(word: str) -> Severity | None:
+    """However it is dressed: `**CRITICAL**:` is critical."""
+    low = word.lower().strip(_AROUND)
+    return next((one for one in _SEVERITIES if one == low), None)
 
 
 def _line(text: str) -> str:

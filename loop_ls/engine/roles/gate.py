@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from loop_ls.contract.run_view.rounds import listed
-from loop_ls.engine.roles.findings import Point, points_of
+from loop_ls.engine.roles.findings import Point, known_severity, points_of
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.text.json_value import JsonObject
 
@@ -86,7 +86,7 @@ def read_gate(answer: str) -> GateVerdict | None:
         return None
     said = met and value.get("quality_pass") is True
     findings = listed(value.get("findings"))
-    grave = [each for each in findings if str(each.get("severity", "")).lower() in _GRAVE]
+    grave = [each for each in findings if known_severity(str(each.get("severity", ""))) in _GRAVE]
     contradiction = None
     if said and grave:
         contradiction = f"the judge approved and found this: {grave[0].get('severity')}: {grave[0].get('summary', '')}"

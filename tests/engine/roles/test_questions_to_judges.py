@@ -56,10 +56,10 @@ def test_UP_72_a_gate_approves_where_both_are_met_and_nothing_grave_was_found() 
     assert gate(requirements_met=False) == gate(quality_pass=False) == gate(quality_pass="yes") == GateVerdict(False)
 
 
-@pytest.mark.parametrize("severity", ["critical", "Important", "CRITICAL"])
+@pytest.mark.parametrize("severity", ["critical", "Important", "CRITICAL", "Critical ", "**critical**", "important:"])
 def test_UP_72_a_verdict_that_its_findings_contradict_approves_nothing(severity: str) -> None:
     findings = [{"summary": "a name"}, {"severity": severity, "summary": "it deletes"}]
-    told = (Point("minor", "a name"), Point(severity.lower(), "it deletes"))  # type: ignore[arg-type]
+    told = (Point("minor", "a name"), Point(severity.lower().strip(" *:"), "it deletes"))  # type: ignore[arg-type]
     said = f"the judge approved and found this: {severity}: it deletes"
     assert gate(findings=findings) == GateVerdict(False, told, "", said)
     assert gate(findings=findings, quality_pass=False) == GateVerdict(False, told)
