@@ -59,12 +59,13 @@ def refused_to(
 
 
 def agreeing(given: Mapping[str, Json]) -> str:
-    """The command with which the owner agrees to such a start, and starts nothing; empty where nothing names it."""
+    """The command with which the owner agrees to such a start, and starts nothing; empty where none says the same."""
     root, path = str(given.get("root") or ""), str(given.get("path") or given.get("uri") or "")
     target = given.get("target")
     named = target.get("name") if isinstance(target, Mapping) and target.get("kind") == "definition" else None
-    if given.get("enhance"):
-        return ""  # it asks a planner, too
+    check = given.get("check")
+    if given.get("enhance") or (isinstance(check, Mapping) and check.get("case")):
+        return ""  # it asks a planner, too, or does what one test case says
     what = path and str(Path(root, path_of(path)))
     what = what or str(given.get("definition") or named or "")
     if not what:
@@ -73,6 +74,8 @@ def agreeing(given: Mapping[str, Json]) -> str:
     parameters = given.get("parameters")
     if not path and isinstance(parameters, Mapping):
         words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
+    words += [f"--{name}={given[name]}" for name in ("provider", "model") if given.get(name)]
+    words += ["--check", "--plain"] if isinstance(check, Mapping) else []
     return literal(shlex.join([*words, "--agree-only"]))
 
 

@@ -198,6 +198,12 @@ def test_somebody_else_is_told_that_the_owner_has_to_agree(tmp_path: Path) -> No
         ({"definition": "x; id", "parameters": {"n": "1"}}, "loop-ls run 'x; id' --param n=1 --agree-only"),
         ({"target": {"kind": "definition", "name": "tidy"}}, "loop-ls run tidy --agree-only"),
         ({"path": "a\x1b[2J.yaml"}, "loop-ls run 'a\\x1b[2J.yaml' --agree-only"),
+        ({"path": "a.yaml", "check": {}}, "loop-ls run a.yaml --check --plain --agree-only"),
+        ({"path": "a.yaml", "check": {"case": "empty"}}, ""),
+        (
+            {"path": "a.yaml", "provider": "acme", "model": "-x y"},
+            "loop-ls run a.yaml --provider=acme '--model=-x y' --agree-only",
+        ),
         ({"path": "a.yaml", "enhance": {"start": True}}, ""),
         ({}, ""),
     ],
