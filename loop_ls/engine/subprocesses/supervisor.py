@@ -8,6 +8,7 @@ grandchildren; a death signal asked of the kernel would die with the thread that
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 import sys
@@ -173,8 +174,10 @@ async def _started(
             pass_fds=(told,),
             start_new_session=True,
         )
-    except BaseException:
+    except BaseException as error:
         os.close(tell)
+        if isinstance(error, ValueError):  # a zero byte: no program can be told one
+            raise OSError(errno.EINVAL, str(error)) from None
         raise
     finally:
         os.close(told)

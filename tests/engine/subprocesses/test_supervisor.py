@@ -67,6 +67,11 @@ async def test_a_program_that_does_not_exist_says_so() -> None:
     assert await held.wait() == 127
 
 
+async def test_a_word_that_no_program_can_be_told_is_an_error_of_the_system_like_others() -> None:
+    with pytest.raises(OSError, match="null byte"):
+        await supervisor.start([sys.executable, "a\0b"])
+
+
 async def test_UP_61_stop_ends_the_whole_group() -> None:
     held, pids = await started(MILD)
     stopping = asyncio.create_task(held.stop())
