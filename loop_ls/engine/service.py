@@ -77,7 +77,7 @@ from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
-from loop_ls.engine.runs.update import read_changes
+from loop_ls.engine.runs.update import ceiling_of, read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
@@ -339,7 +339,8 @@ class Engine:
         if request.start_from is None:
             return ""
         newest = await self._runs.newest(None, request.uri, NEWEST)
-        ended = (one for one in newest if one.format not in WAITS_FOR_PEOPLE and one.ended_at is not None)
+        asked = (one for one in newest if not one.imported and (not one.source or one.source.get("kind") != "replay"))
+        ended = (one for one in asked if one.format not in WAITS_FOR_PEOPLE and one.ended_at is not None)
         fitting = (one for one in ended if one.mock == request.mock and (user is None or one.user == user))
         return next((one.run_id for one in fitting), "")
 
@@ -612,7 +613,7 @@ class Engine:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""
         try:
             found = await self._runs.find(run_id)
-            fact = read_changes(changes, await self._runs.state(found))
+            fact = read_changes(changes, await self._runs.state(found), ceiling_of(await self._first_fact(found)))
             events = await self.journal.append(found, facts=[fact.fact()])
             if found not in self._runs.live:
                 state = await self._runs.state(found)

@@ -11,19 +11,22 @@ from loop_ls.contract.facts.kinds import LoopUpdated
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal.serialization import plain_text
-from loop_ls.text.json_value import Json, JsonObject
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 FIELDS = ("goal", "max_iterations", "metadata", "labels")
 
 
-def read_changes(given: object, state: RunState) -> LoopUpdated:
-    """Raises `Refused`."""
+def read_changes(given: object, state: RunState, ceiling: int | None = None) -> LoopUpdated:
+    """`ceiling`: the most iterations that the project lets a loop have. Raises `Refused`."""
     if not isinstance(given, Mapping) or not given:
         raise Refused("bad_argument", f"Nothing is changed: give some of {', '.join(FIELDS)}.")
     for name in given:
         if name not in FIELDS:
             raise Refused("bad_argument", f"`{str(name)[:60]}` cannot be changed; {', '.join(FIELDS)} can.")
     limit = _limit(given, state)
+    if "max_iterations" in given and ceiling is not None and (limit is None or limit > ceiling):
+        told = f"`max_iterations` is at most {ceiling}: `limits.maxIterations` of the project says so."
+        raise Refused("bad_argument", told, "Change the settings, then start the loop anew.")
     return LoopUpdated(
         goal=_goal(given),
         max_iterations=limit,
@@ -31,6 +34,11 @@ def read_changes(given: object, state: RunState) -> LoopUpdated:
         metadata=_metadata(given),
         labels=_labels(given),
     )
+
+
+def ceiling_of(started: Mapping[str, Json]) -> int | None:
+    """The most iterations that the settings of a run let a loop have, of its first fact."""
+    return int_field(as_object(as_object(started.get("settings")).get("limits")), "maxIterations")
 
 
 def _goal(given: Mapping[str, Json]) -> str | None:

@@ -46,17 +46,17 @@ async def agreed(
     if not isinstance(preparer, Agreeing):
         told = "An imported run or a replay of this kind can be shown and replayed, not forked."
         raise Refused("forbidden", told, "Start it from its file.")
-    if started.imported and home is not None:
-        started = await asyncio.to_thread(_moved, started, home)
     if not _is_below(started.path or ""):
         raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
+    started = await asyncio.to_thread(_placed, started, home)
     agreed_to = await preparer.agree(started, texts, consent, models)
     return agreed_to.model_copy(update={"imported": None})
 
 
-def _moved(started: RunStarted, home: Path) -> RunStarted:
-    """It works under the limits of the project that it comes to; those of its own run stay."""
-    root = home.resolve().as_posix()
+def _placed(started: RunStarted, home: Path | None) -> RunStarted:
+    """It works under the limits that its project has now, which the run that it comes from may not have had; those of
+    that run itself stay."""
+    root = home.resolve().as_posix() if started.imported and home is not None else started.root
     limits = load_settings(home_of(root, started.path or ""))[0].raw.get("limits")
     settings = {**started.settings, **({"limits": limits} if limits else {})}
     return started.model_copy(update={"root": root, "settings": settings})

@@ -150,3 +150,22 @@ async def test_a_replay_of_a_broken_file_is_refused_like_a_start(project: Projec
     (project.root / "draft.yaml").write_text("$schema: workflow/v2.0\nname: draft\nsteps: 3\n")
     assert project.engine is not None
     assert (await project.engine.replay(first[0]["runId"]))["code"] == "file_has_errors"
+
+
+@pytest.mark.parametrize("span", ["{maxTokens: 1}", "{perDay: {maxTokens: 1}}", "{perProject: {maxTokens: 1}}"])
+async def test_a_fork_keeps_within_limits_that_its_project_got_since(project: Project, span: str) -> None:
+    run_id = (await project.run())[0]["runId"]
+    project.settings(f"limits: {span}\n")
+    project.models.requests.clear()
+    facts = await forked(project, run_id, 1)
+    assert (facts[-1].get("reason"), project.models.requests) == ("budget", [])
+
+
+async def test_a_part_takes_the_outputs_of_a_run_that_asked_models_not_of_its_replay(project: Project) -> None:
+    project.write(two=EXECUTION + 'steps: [{name: first, run: x}, {name: then, run: "of {{first}}"}]')
+    assert project.engine is not None
+    run_id = (await project.run("two"))[0]["runId"]
+    replay = await project.engine.replay(run_id)
+    await project.ended(replay["runId"])
+    (started, *_) = await project.run("two", startFrom="then")
+    assert started["plan"]["part"]["outputsOf"] == run_id

@@ -11,7 +11,7 @@ import pytest
 from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.testing.models import SILENCE
 
-from .conftest import EngineProject
+from .conftest import SETTINGS, EngineProject
 
 Json = dict[str, Any]
 
@@ -202,3 +202,13 @@ async def test_RB_126_the_next_stage_is_handed_out_at_once(project: EngineProjec
     ended, began = (datetime.fromisoformat(fact["at"].replace("Z", "+00:00")) for fact in facts[1:3])
     assert [fact["kind"] for fact in facts[1:3]] == ["stage_completed", "stage_started"]
     assert (began - ended).total_seconds() < 10
+
+
+async def test_nobody_lets_a_loop_go_on_longer_than_its_project_does(project: EngineProject) -> None:
+    project.write(".loop-ls.yaml", f"{SETTINGS}limits: {{maxIterations: 3}}\n")
+    run_id = (await project.run())["runId"]
+    for more in (4, None):
+        answer = await project.engine.change(run_id, {"max_iterations": more})
+        assert (answer["ok"], answer.get("code")) == (False, "bad_argument")
+        assert "`limits.maxIterations`" in answer["message"]
+    assert (await project.engine.change(run_id, {"max_iterations": 3}))["ok"]
