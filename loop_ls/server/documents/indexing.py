@@ -333,13 +333,18 @@ class Indexing:
             return
         ours = is_candidate(folder.text, path) and (folder.document(uri) is not None or not folder.passes_over(path))
         document = from_disk(uri_of(path), path) if ours else None
+        before = folder.workspace.nested
         if document is not None:
-            before = folder.workspace.nested
             folder.put(document)
-            # The first settings of a project below: `put` may have found the project already.
-            if is_settings and (folder.read_settings() or folder.workspace.nested != before):
-                self._watcher.publish_all()
-            return
+        else:
+            self._forget(folder, path)
+        # The first settings of a project below: `put` may have found the project already. And what was there when the
+        # settings were read may be gone by now.
+        if is_settings and (folder.read_settings() or folder.workspace.nested != before):
+            self._watcher.publish_all()
+
+    def _forget(self, folder: Folder, path: str) -> None:
+        """A file, or all files of a folder, that nobody has open."""
         below = path + "/"
         for known in [one for one in folder.documents() if one.path == path or one.path.startswith(below)]:
             if self._session.find(known.uri) is None:

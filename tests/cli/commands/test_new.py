@@ -59,7 +59,7 @@ def test_a_name_that_is_none_gets_a_better_one(
 
 def test_a_name_that_no_file_can_have_is_one_sentence(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "workflow", "x" * 300]) == 2
-    assert capfd.readouterr().err.startswith("loop-ls: . cannot be written: ")
+    assert capfd.readouterr().err.startswith(f"loop-ls: {'x' * 300}.yaml cannot be written: ")
 
 
 def test_a_missing_name_is_asked_for(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -112,11 +112,13 @@ def test_codex_reads_by_our_shell_and_has_none_of_its_own(access: Any) -> None:
     assert settings == {"command": "python", "args": ["-P", "x"], **approved, **waited_for}
 
 
-def test_codex_without_our_shell_reads_by_its_own_and_by_nobody_elses() -> None:
+def test_codex_without_our_shell_has_no_other() -> None:
     words = list(Codex().said(Assignment("go", access="readonly"), str).words)
     assert words[words.index("--sandbox") + 1] == "read-only"
-    assert {"--ignore-user-config", "--ignore-rules", 'web_search="disabled"'} <= set(words)
-    assert "features.shell_tool=false" not in words
+    assert {"--ignore-user-config", "--ignore-rules", 'web_search="disabled"', "features.shell_tool=false"} <= set(
+        words
+    )
+    assert not [word for word in words if word.startswith("mcp_servers")]
 
 
 def test_codex_asks_where_the_environment_says() -> None:
