@@ -70,7 +70,7 @@ from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.earlier_outputs import earlier_outputs
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
-from loop_ls.engine.runs.fork import cut_of, forked, replay_argument
+from loop_ls.engine.runs.fork import cut_of, forked, named_by, replay_argument
 from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
@@ -386,7 +386,7 @@ class Engine:
                 else cut_of(await self._whole_view(found), found, iteration, given.get("loop"))
             )
             body = await self._first_fact(found)
-            named = {name: body.get(name) for name in ("root", "path", "target")}
+            named = named_by(body)
             require_own_root(str(body.get("root", "")), user, self.home)
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})

@@ -12,6 +12,7 @@ from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Row
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import ENHANCE
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
@@ -61,6 +62,14 @@ def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mappin
     changed: JsonObject = {"attempt": started.attempt + 1}
     changed |= {name: given[name] for name in ("origin", "detach") if given.get(name)}
     return started.model_copy(update=changed)
+
+
+def named_by(body: Mapping[str, Json]) -> JsonObject:
+    """What the start of a run has named, as a request says it: for whoever has to agree to the same once more."""
+    plan = as_object(body.get("plan"))
+    named: JsonObject = {name: body.get(name) for name in ("root", "path", "target")}
+    beside: JsonObject = {"check": plan.get("check"), "enhance": body.get("format") == ENHANCE}
+    return named | {name: value for name, value in beside.items() if value} | as_object(plan.get("instead"))
 
 
 def _part(part: Mapping[str, Json]) -> JsonObject:

@@ -19,6 +19,7 @@ from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoin
 from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.start_request import read_request
+from loop_ls.engine.runs.fork import named_by
 from loop_ls.engine.starting.asker import agreeing, as_asked_by
 from loop_ls.engine.tools.servers import Server, server_program
 
@@ -210,6 +211,16 @@ def test_somebody_else_is_told_that_the_owner_has_to_agree(tmp_path: Path) -> No
 )
 def test_the_command_that_others_are_told(given: dict[str, Any], command: str) -> None:
     assert agreeing(given) == command
+
+
+def test_the_command_for_a_fork_agrees_to_what_its_run_was_started_with() -> None:
+    plan: dict[str, Any] = {"check": {"checks": "a.checks.yaml", "cases": "", "case": ""}, "instead": {"model": "m"}}
+    body: dict[str, Any] = {"root": "/p", "path": "a.yaml", "target": {"kind": "workflow"}, "format": "workflow"}
+    assert agreeing(named_by({**body, "plan": plan})) == (
+        "loop-ls run /p/a.yaml --root /p --model=m --check --plain --agree-only"
+    )
+    assert agreeing(named_by(body)) == "loop-ls run /p/a.yaml --root /p --agree-only"
+    assert agreeing(named_by({**body, "format": "enhance"})) == ""
 
 
 @pytest.mark.parametrize("others", [{"user": "eve"}, {"origin": "mcp"}])
