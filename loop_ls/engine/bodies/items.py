@@ -6,6 +6,7 @@ import json
 from typing import NamedTuple, NoReturn, cast
 
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.journal.serialization import plain
 from loop_ls.formats.workflow.model import Argument
 from loop_ls.text.json_value import as_object
 
@@ -51,7 +52,7 @@ _NOT_JSON = object()
 
 def _json(text: str) -> object:
     try:
-        return json.loads(text, parse_constant=_refused)
+        return cast("object", plain(json.loads(text, parse_constant=_refused)))
     except (ValueError, RecursionError):
         return _NOT_JSON
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 
+from loop_ls.engine.journal.serialization import plain
 from loop_ls.text.json_value import Json
 
 #: Places in a text at which a JSON value is looked for; a text of nothing but braces must hold up nobody.
@@ -38,7 +39,7 @@ def json_parts(text: str) -> Iterator[Json]:
         except (ValueError, RecursionError):
             at = found.start() + 1
         else:
-            yield value
+            yield plain(value)
 
 
 def some_json(text: str) -> Json:
@@ -75,7 +76,7 @@ def as_number(value: Json) -> float | None:
 
 
 def _read(text: str) -> Json:
-    value: Json = json.loads(text, parse_constant=_no_constant)
+    value: Json = plain(json.loads(text, parse_constant=_no_constant))
     return value
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.journal.serialization import plain
 from loop_ls.engine.retrieval.values import Hit, Query, Store
 from loop_ls.engine.tools import Sessions, Tool
 from loop_ls.text.json_value import Json, as_object
@@ -99,7 +100,7 @@ def _fitting(value: Json, schema: object) -> Json:
 def hits(text: str, store: Store) -> list[Hit]:
     """The results of an answer: JSON with a list in it, else one for each paragraph."""
     try:
-        value = json.loads(text)
+        value: Json = plain(json.loads(text))
     except (ValueError, RecursionError):
         parts = [part.strip() for part in text.split("\n\n") if part.strip()]
         return [Hit("", 1 / number, {"text": part}) for number, part in enumerate(parts, 1)]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from loop_ls.contract.run_view.rounds import listed
+from loop_ls.engine.journal.serialization import plain
 from loop_ls.engine.roles.findings import Point, known_severity, points_of
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.text.json_value import JsonObject
@@ -102,5 +103,5 @@ def _object(text: str) -> JsonObject | None:
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            return value
+            return plain(value)
     return None

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from loop_ls.contract.facts.payload import UnfixableFailure
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.ops.operations import Field
+from loop_ls.engine.journal.serialization import plain
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 RATIONALE_MOST = 2000
@@ -93,7 +94,7 @@ def _object_in(answer: str) -> dict[str, Json]:
             end = at + 1
         else:
             if isinstance(value, dict) and "ops" in value:
-                found.append(value)
+                found.append(plain(value))
         at = answer.find("{", end)
     if len(found) > 1:
         raise NoPlan("the answer holds several JSON objects with `ops`")
@@ -127,7 +128,7 @@ def _typed(value: Json, field: Field | None) -> Json:
     if field.schema.get("type") == ["string", "null"]:
         return None if value.strip() in ("", "null") else value
     try:
-        return cast("Json", json.loads(value))
+        return cast("Json", plain(json.loads(value)))
     except ValueError:
         return value
 
