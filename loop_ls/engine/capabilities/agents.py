@@ -33,7 +33,8 @@ def agents(
             words = program(name, providers)
             works, fenced = not apart and _reads_project(words), is_fenced(name, providers, folder)
             price = amounts(Price.read(as_object(providers.get(name)).get("price")))
-            found.append(Program(words, folder, tuple(variables), works, fenced, price=price))
+            reads = apart and fenced
+            found.append(Program(words, folder, tuple(variables), works, fenced, price=price, only_reads=reads))
     return found
 
 

@@ -28,8 +28,9 @@ class Program:
     that is written for it). `variables`: whose values are among the texts that it gets. `of_project`: it is an
     agent that works with all its tools and does what the project's settings for it say, which are none of ours: who
     agreed to one that only reads has not agreed to it. `fenced` False: it is an agent whose tools nobody here can
-    take away. `place`: where it starts, links followed, unless that is the workspace. `price`: what its work is
-    counted at, see `Endpoint`."""
+    take away, and who agreed to one that is fenced has not agreed to it either. `place`: where it starts, links
+    followed, unless that is the workspace. `price`: what its work is counted at, see `Endpoint`. `only_reads`: it is
+    an agent that starts with options of ours, which leave it nothing but to read; its words alone are another one."""
 
     words: tuple[str, ...]
     folder: str = ""
@@ -38,6 +39,7 @@ class Program:
     fenced: bool = True
     place: str = ""
     price: tuple[float, float] | None = None
+    only_reads: bool = False
 
 
 @equal_record
@@ -131,6 +133,7 @@ def identity(one: Capability) -> str:
     match one:
         case Program(words=words, folder=folder, variables=variables) as one:
             more: JsonObject = {"works": one.of_project, "place": one.place, "price": one.price and list(one.price)}
+            more |= {"not fenced": not one.fenced, "only reads": one.only_reads}
             noted: JsonObject = {name: value for name, value in more.items() if value}
             told: list[Json] = ["program", *words, folder, *variables, *([noted] if noted else [])]
         case AnyCommand(role=role, folder=folder):

@@ -266,6 +266,20 @@ def test_who_agreed_to_an_agent_that_only_reads_has_not_agreed_to_one_that_works
     consents.settle(Capabilities.of([works]), None)
 
 
+def test_who_agreed_to_an_agent_that_only_reads_has_agreed_neither_to_one_without_a_fence_nor_to_its_words_alone(
+    tmp_path: Path,
+) -> None:
+    """Spoken to as another one it keeps its own tools; and as the command of a check it does what its project says."""
+    own = {"kind": "agent-cli", "cli": ["claude"]}
+    consents = Consents(tmp_path)
+    [reads] = agents(["house"], {"house": own}, "/p", apart=True)
+    consents.settle(Capabilities.of([reads]), agreed(tmp_path, question(consents, reads)))
+    consents.settle(Capabilities.of([reads]), None)
+    [spoken_to] = agents(["house"], {"house": {**own, "speaks": "codex"}}, "/p", apart=True)
+    for other in (spoken_to, Program(("claude",), "/p")):
+        assert question(consents, other)["nonce"]
+
+
 @pytest.mark.parametrize(
     ("cli", "fenced"),
     [
