@@ -121,6 +121,8 @@ def _facts(given: object) -> list[tuple[float, str, JsonObject]]:
         found.append((float(at), kind, plain(body)))
     if found[0][1] != "run_started" or not {"format", "name", "path"} <= found[0][2].keys():
         raise _refused("it does not begin with the start of a run")
+    if sum(kind == "run_started" for _, kind, _ in found) > 1:  # the last one would say whose it is, and from where
+        raise _refused("it starts more than once")
     found[0][2]["imported"] = True
     return found
 

@@ -155,6 +155,18 @@ async def test_a_fork_of_a_run_that_came_in_keeps_within_the_limits_of_the_proje
     assert other.models.requests == []
 
 
+async def test_a_record_that_starts_twice_is_refused_so_that_none_counts_as_ours(
+    project: Project, other: Project
+) -> None:
+    """What it says to have cost, a negative sum among them, would count for the caps of the project."""
+    document = await exported(project, (await project.run())[0]["runId"])
+    document["facts"].insert(1, {**document["facts"][0], "body": {**document["facts"][0]["body"], "imported": False}})
+    assert other.engine is not None
+    refused = await other.engine.take_in(document)
+    assert (refused["ok"], refused.get("code")) == (False, "bad_argument")
+    assert "more than once" in refused["message"]
+
+
 async def test_secrets_never_leave_with_a_run(project: Project) -> None:
     project.models.script["write"] = ["use sk-0123456789abcdef0123 for it"]
     run_id = (await project.run(limits={"unchanged": 2}))[0]["runId"]
