@@ -53,6 +53,8 @@ _NAMES = frozenset(
         *("baseSha256", "textSha256", "requestDigest", "fingerprint"),
     }
 )
+#: Of these an agent says some itself, so a key in one is masked; a word that only a file puts into texts stays.
+_SAID = "model"
 #: Under these stand words of a closed set or sentences, as the fact may be.
 _WORDS_OR_TEXT = frozenset({"reason", "failureReason"})
 _WORDS = frozenset(
@@ -80,6 +82,7 @@ class SecretMask:
         self._values, self._later, self._certain = tuple(dict.fromkeys(values)), later, tuple(certain)
         self._known: tuple[str, ...] = ()
         self._forms: tuple[str, ...] = _forms(self._values)
+        self._keys = _forms(self._certain)
 
     @property
     def of_typed(self) -> SecretMask:
@@ -128,6 +131,8 @@ class SecretMask:
         return key if _FIELD.fullmatch(key) else self.text(key)
 
     def _field(self, key: str, value: Json) -> Json:
+        if key == _SAID and isinstance(value, str):
+            return MASK if any(form in value for form in self._keys) else value
         if key in _NAMES and not isinstance(value, dict):
             return value
         if key in _WORDS_OR_TEXT and isinstance(value, str) and value in _WORDS:

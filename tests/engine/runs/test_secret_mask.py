@@ -136,6 +136,12 @@ def test_what_a_service_says_beside_the_call_of_a_tool_has_no_fields_of_ours() -
     assert "hunter22" not in json.dumps(SecretMask(["hunter22"]).value({"calls": [call.wire()]}))
 
 
+def test_a_model_that_an_agent_says_is_no_place_for_a_key() -> None:
+    mask = SecretMask(["hunter22", "gpt-4o"], certain=["hunter22"])
+    assert mask.value({"model": "hunter22"}) == mask.value({"model": "a hunter22"}) == {"model": MASK}
+    assert mask.value({"model": "gpt-4o"}) == {"model": "gpt-4o"}
+
+
 def test_a_reason_that_is_a_sentence_is_text() -> None:
     mask = SecretMask(["budget", "hunter22"])
     assert mask.value({"reason": "budget"}) == {"reason": "budget"}
