@@ -69,7 +69,8 @@ def named_by(body: Mapping[str, Json]) -> JsonObject:
     plan = as_object(body.get("plan"))
     named: JsonObject = {name: body.get(name) for name in ("root", "path", "target")}
     beside: JsonObject = {"check": plan.get("check"), "enhance": body.get("format") == ENHANCE}
-    return named | {name: value for name, value in beside.items() if value} | as_object(plan.get("instead"))
+    given = {name: value for name, value in beside.items() if value}
+    return {**named, **given, **as_object(plan.get("instead"))}
 
 
 def _part(part: Mapping[str, Json]) -> JsonObject:
