@@ -7,7 +7,7 @@ other words each time, so points are compared by their file and their words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 
@@ -24,6 +24,8 @@ _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 _SEVERITY = re.compile(rf"[\W_]{{0,4}}({'|'.join(_SEVERITIES)})[\W_]{{0,4}}[:\]\-–—)][\W_]{{0,4}}", re.IGNORECASE)
 _PLACE = re.compile(r"(?<![\w/.-])[\w./-]{1,200}\.[A-Za-z]\w{0,9}(?::\d{1,7})?(?![\w/])")
 _WORD = re.compile(r"\w+")
+#: Other words for what holds up nothing.
+_SMALL = frozenset({"nit", "nitpick", "low", "info", "note", "trivial", "cosmetic", "style", "suggestion"})
 #: What may stand around the word of a severity.
 _AROUND = "*_`\"'[]():.!- \t\r\n"
 
@@ -41,13 +43,23 @@ class Point:
         return self.location.partition(":")[0]
 
 
-def points_of(findings: Iterable[Mapping[str, Json]]) -> tuple[Point, ...]:
-    """Those of an object; of an unknown severity: important."""
-    found = (
-        Point(_severity(_text(each, "severity") or "minor"), _text(each, "summary"), _text(each, "location"))
-        for each in findings
-    )
-    return tuple(one for one in found if one.summary)[:MOST]
+def points_of(findings: Json) -> tuple[Point, ...]:
+    """Those of a judge's object: a list of objects or texts, or one alone. Without a severity: minor; one that is
+    unknown, as `blocker` is: important."""
+    listed = findings if isinstance(findings, list | tuple) else [findings]
+    found = (_point_of(each) for each in listed)
+    return tuple(one for one in found if one is not None)[:MOST]
+
+
+def _point_of(finding: Json) -> Point | None:
+    if isinstance(finding, str):
+        return _point(finding, "minor") if finding.strip() else None
+    if not isinstance(finding, dict):
+        return None
+    severity, summary = _text(finding, "severity"), _text(finding, "summary")
+    if not (severity or summary):
+        return None
+    return Point(_severity(severity or "minor"), summary or "nothing is said of it", _text(finding, "location"))
 
 
 def _text(finding: Mapping[str, Json], name: str) -> str:
@@ -69,21 +81,18 @@ def listed_points(text: str) -> tuple[Point, ...]:
     return tuple(one for one in found if one.summary)[:MOST]
 
 
-def _point(said: str) -> Point:
+def _point(said: str, otherwise: Severity = "important") -> Point:
     severity = _SEVERITY.match(said)
     place = _PLACE.search(said)
     rest = said[severity.end() :] if severity else said
-    return Point(_severity(severity[1]) if severity else "important", _line(rest), place[0] if place else "")
+    return Point(_severity(severity[1]) if severity else otherwise, _line(rest), place[0] if place else "")
 
 
 def _severity(word: str) -> Severity:
-    return known_severity(word) or "important"
-
-
-def known_severity(word: str) -> Severity | None:
     """However it is dressed: `**CRITICAL**:` is critical."""
     low = word.lower().strip(_AROUND)
-    return next((one for one in _SEVERITIES if one == low), None)
+    known = next((one for one in _SEVERITIES if one == low), None)
+    return known or ("minor" if low in _SMALL else "important")
 
 
 def _line(text: str) -> str:

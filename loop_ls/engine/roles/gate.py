@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.journal.serialization import plain
-from loop_ls.engine.roles.findings import Point, known_severity, points_of
+from loop_ls.engine.roles.findings import Point, points_of
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.text.json_value import JsonObject
 
@@ -86,12 +85,12 @@ def read_gate(answer: str) -> GateVerdict | None:
     if value is None or not isinstance(met := value.get("requirements_met"), bool):
         return None
     said = met and value.get("quality_pass") is True
-    findings = listed(value.get("findings"))
-    grave = [each for each in findings if known_severity(str(each.get("severity", ""))) in _GRAVE]
+    findings = points_of(value.get("findings"))
+    grave = [each for each in findings if each.severity in _GRAVE]
     contradiction = None
     if said and grave:
-        contradiction = f"the judge approved and found this: {grave[0].get('severity')}: {grave[0].get('summary', '')}"
-    return GateVerdict(said and not grave, points_of(findings), str(value.get("rationale") or ""), contradiction)
+        contradiction = f"the judge approved and found this: {grave[0].severity}: {grave[0].summary}"
+    return GateVerdict(said and not grave, findings, str(value.get("rationale") or ""), contradiction)
 
 
 def _object(text: str) -> JsonObject | None:

@@ -59,10 +59,33 @@ def test_UP_72_a_gate_approves_where_both_are_met_and_nothing_grave_was_found() 
 @pytest.mark.parametrize("severity", ["critical", "Important", "CRITICAL", "Critical ", "**critical**", "important:"])
 def test_UP_72_a_verdict_that_its_findings_contradict_approves_nothing(severity: str) -> None:
     findings = [{"summary": "a name"}, {"severity": severity, "summary": "it deletes"}]
-    told = (Point("minor", "a name"), Point(severity.lower().strip(" *:"), "it deletes"))  # type: ignore[arg-type]
-    said = f"the judge approved and found this: {severity}: it deletes"
+    known = severity.lower().strip(" *:")
+    told = (Point("minor", "a name"), Point(known, "it deletes"))  # type: ignore[arg-type]
+    said = f"the judge approved and found this: {known}: it deletes"
     assert gate(findings=findings) == GateVerdict(False, told, "", said)
     assert gate(findings=findings, quality_pass=False) == GateVerdict(False, told)
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        [{"severity": "blocker", "summary": "it deletes"}],
+        {"severity": "critical", "summary": "it deletes"},
+        [{"severity": "critical"}],
+        ["critical: it deletes"],
+        "[Important] it deletes",
+    ],
+)
+def test_UP_72_grave_findings_count_however_they_are_written(findings: object) -> None:
+    found = gate(findings=findings)
+    assert found is not None and found.findings
+    assert (found.approved, bool(found.contradiction)) == (False, True)
+
+
+@pytest.mark.parametrize("findings", [[{"severity": "nit", "summary": "a"}], ["a name"], [], None, 7, [None, {}, " "]])
+def test_UP_72_small_findings_hold_up_nothing(findings: object) -> None:
+    found = gate(findings=findings)
+    assert found is not None and found.approved
 
 
 @pytest.mark.parametrize("answer", ["", "approved", "[]", "{", '{"quality_pass": true}', '{"requirements_met": "yes"}'])
