@@ -45,10 +45,14 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
     texts = {each: text for each in (checks, cases) if each and (text := snapshot.text(each)) is not None}
     found = Declaration(checks, cases, case or "")
     try:
-        _require_places(merged(found, texts), workflow, checks or cases)
+        declared = merged(found, texts)
+        _require_places(declared, workflow, checks or cases)
     except Failure as failure:
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
+    if not declared and not case:
+        hint = "Write one below `assert`, or run without `--check`; `loop-ls check` shows keys that nobody knows."
+        raise Refused("file_has_errors", f"{checks} has no check: everything would pass.", hint)
     return DeclaredAtStart(texts, {"check": found.wire()})
 
 

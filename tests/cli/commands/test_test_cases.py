@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ElementTree
 
+import pytest
+
 from tests.cli.conftest import DEVELOP, CliProject
 
 HEAD = '$schema: "workflow/v2.0"\nname: summary\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
@@ -90,6 +92,16 @@ def test_a_run_is_judged_by_the_checks_beside_its_file(shared: CliProject) -> No
     unchecked = shared.call("run", "only_loop.yaml", "--input", "x", "--check")
     assert unchecked.returncode == 2
     assert "there is no only_loop.checks.yaml" in unchecked.stderr
+
+
+@pytest.mark.parametrize("checks", ["assert: []\n", "asserts:\n  - {type: contains, value: x}\n", "{}\n"])
+def test_checks_that_check_nothing_pass_nothing(shared: CliProject, checks: str) -> None:
+    filled(shared)
+    words = ("run", "summary.yaml", "--input", "the sea", "--param", "reader=all", "--check")
+    assert shared.call(*words).returncode == 0
+    shared.write("summary.checks.yaml", checks)
+    refused = shared.call(*words)
+    assert (refused.returncode, "summary.checks.yaml has no check" in refused.stderr) == (2, True), refused.stderr
 
 
 def test_a_verifier_has_to_say_pass_in_a_run_that_is_judged(shared: CliProject) -> None:
