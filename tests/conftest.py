@@ -1,6 +1,7 @@
 """For all tests: programs that they start hear Ctrl-C, as those of a person at a terminal do, and what is kept
 from edit to edit is compared with what it was derived from."""
 
+import gc
 import signal
 from functools import cache
 from pathlib import Path
@@ -64,6 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("markexpr"):
         _leave_out_long(config, items)
     items.sort(key=lambda item: item.path.name not in _LARGE)  # else one of them would go on alone at the end
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: no search for garbage goes through ten thousand tests again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _leave_out_long(config: pytest.Config, items: list[pytest.Item]) -> None:
