@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loop_ls.features.answers import LoopView, ShownRun
-from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, severity_of, so_far, verdict_in_words
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
-from loop_ls.rules.engine.finding import Finding, Related, Severity
+from loop_ls.rules.engine.finding import Finding, Related
 from loop_ls.text.position import Span
 
 _ADVICE = {
@@ -25,11 +25,11 @@ def assistant_findings(document: Document, run: ShownRun, rule: str) -> Iterator
     if one is None or name is None:
         return
     loop = _loop(run, one)
-    said = ended_in_words(loop) if loop.status in ENDED else _so_far(run)
+    said = ended_in_words(loop) if loop.status in ENDED else so_far(run)
     advice = _ADVICE.get(one.criteria_type or "", "") if run.reason == "max_iterations" else ""
     yield Finding(
         rule,
-        _severity(run),
+        severity_of(run),
         name_place(document, name),
         f"{said}. {advice}" if advice else said,
         name="run result",
@@ -49,18 +49,6 @@ def _loop(run: ShownRun, one: AssistantParts) -> LoopView:
         max_iterations=run.max_iterations,
         error=run.error,
     )
-
-
-def _so_far(run: ShownRun) -> str:
-    said = {"paused": run.until or "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
-    of = f" of {run.max_iterations}" if run.max_iterations else ""
-    return f"{said.get(run.status, 'running')}: iteration {run.iteration or 1}{of}"
-
-
-def _severity(run: ShownRun) -> Severity:
-    if run.status in ("failed", "blocked"):
-        return Severity.ERROR
-    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
 
 
 def verdict_place(document: Document, one: AssistantParts) -> Span | None:

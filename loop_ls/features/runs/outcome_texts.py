@@ -11,6 +11,7 @@ from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.endings import ENDED, VERDICTS, kind_of, line, sign
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.text.humanize import excerpt
+from loop_ls.rules.engine.finding import Severity
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
@@ -40,6 +41,21 @@ def spent(run: ShownRun) -> str:
 def ended_at_limit(one: ShownRun | LoopView) -> bool:
     """Whether a limit ended it, and not what it was there for."""
     return one.status == "completed" and kind_of(one.status, one.reason) == "limit"
+
+
+def so_far(one: ShownRun | LoopView) -> str:
+    """`running: iteration 2 of 5`; of a run that goes on by itself, until when it waits."""
+    paused = one.until if isinstance(one, ShownRun) and one.until else "paused"
+    said = {"paused": paused, "waiting_approval": "waiting for approval", "stopping": "stopping"}
+    of = f" of {one.max_iterations}" if one.max_iterations else ""
+    return f"{said.get(one.status, 'running')}: iteration {one.iteration or 1}{of}"
+
+
+def severity_of(run: ShownRun) -> Severity:
+    """Of a run that is the loop."""
+    if run.status in ("failed", "blocked"):
+        return Severity.ERROR
+    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
 
 
 def verdict_in_words(verdict: Verdict) -> str:

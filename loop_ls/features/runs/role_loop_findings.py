@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.features.answers import LoopView, ShownRun
-from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, run_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import (
+    ENDED,
+    ended_in_words,
+    run_in_words,
+    severity_of,
+    so_far,
+    verdict_in_words,
+)
 from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.common.object_parts import Part
 from loop_ls.index.document import Document
-from loop_ls.rules.engine.finding import Finding, Related, Severity
+from loop_ls.rules.engine.finding import Finding, Related
 from loop_ls.text.position import Span
 
 _LATE = (
@@ -29,7 +36,7 @@ def role_loop_findings(document: Document, run: ShownRun, rule: str) -> Iterator
     late = judged and run.reason == "max_iterations"
     yield Finding(
         rule,
-        _severity(run),
+        severity_of(run),
         name_place(document, name),
         f"{said}. {_LATE}" if late else said,
         name="run result",
@@ -40,18 +47,10 @@ def role_loop_findings(document: Document, run: ShownRun, rule: str) -> Iterator
 
 def _said(run: ShownRun, view: LoopView) -> str:
     if run.status not in ENDED:
-        said = {"paused": run.until or "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}
-        of = f" of {run.max_iterations}" if run.max_iterations else ""
-        return f"{said.get(run.status, 'running')}: iteration {run.iteration or 1}{of}"
+        return so_far(run)
     if run.status == "completed" and view.iteration:
         return ended_in_words(view)
     return run_in_words(run)
-
-
-def _severity(run: ShownRun) -> Severity:
-    if run.status in ("failed", "blocked"):
-        return Severity.ERROR
-    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
 
 
 def verdict_place(document: Document, name: Part) -> Span:

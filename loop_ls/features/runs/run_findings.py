@@ -11,7 +11,14 @@ from loop_ls.contract.amounts import count
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
-from loop_ls.features.runs.outcome_texts import ENDED, ended_at_limit, ended_in_words, run_in_words, verdict_in_words
+from loop_ls.features.runs.outcome_texts import (
+    ENDED,
+    ended_at_limit,
+    ended_in_words,
+    run_in_words,
+    so_far,
+    verdict_in_words,
+)
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.rules.engine.finding import Finding, Related, Severity
@@ -52,7 +59,7 @@ def workflow_findings(document: Document, run: ShownRun) -> tuple[Finding, ...]:
 
 
 def _finding(document: Document, element: Element, loop: LoopView, run: ShownRun) -> Finding:
-    message = _so_far(loop) if loop.status not in ENDED else ended_in_words(loop)
+    message = so_far(loop) if loop.status not in ENDED else ended_in_words(loop)
     advice = _advice(element, loop)
     return Finding(
         RULE,
@@ -63,14 +70,6 @@ def _finding(document: Document, element: Element, loop: LoopView, run: ShownRun
         related=tuple(_verdicts(document, element, loop)),
         data={"runId": run.run_id, "loop": loop.name},
     )
-
-
-def _so_far(loop: LoopView) -> str:
-    of = f" of {loop.max_iterations}" if loop.max_iterations else ""
-    said = {"paused": "paused", "waiting_approval": "waiting for approval", "stopping": "stopping"}.get(
-        loop.status, "running"
-    )
-    return f"{said}: iteration {loop.iteration or 1}{of}"
 
 
 def _severity(loop: LoopView) -> Severity:
