@@ -43,36 +43,32 @@ def declaration_of(plan: Plan) -> Declaration | None:
 def declared_checks(plan: Plan) -> tuple[Check, ...]:
     """The checks of the run, with what it was started with in their texts. Raises `Failure` where the files say
     nothing that can be used."""
-    return (*declared_in_file(plan), *map(_says_pass, verifiers_in_file(plan)))
+    checks, verifiers = declared_apart(plan)
+    return (*checks, *map(_says_pass, verifiers))
 
 
-def declared_in_file(plan: Plan) -> tuple[Check, ...]:
-    """The same without those of its verifiers. Raises `Failure`."""
+def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+    """The same without those of its verifiers, and these: the steps that are declared to give a verdict. Raises
+    `Failure`."""
     declaration = declaration_of(plan)
     if declaration is None:
-        return ()
+        return (), ()
     variables = {**plan.parameters, "input": plan.input or ""}
-    found = checks_of(_file(declaration, plan.texts), _case(declaration, plan.texts))
-    return tuple(with_variables(one, variables) for one in found)
-
-
-def verifiers_in_file(plan: Plan) -> tuple[str, ...]:
-    """The steps that are declared to give a verdict. Raises `Failure`."""
-    declaration = declaration_of(plan)
-    return () if declaration is None else _file(declaration, plan.texts).verifiers
+    found, verifiers = _read(declaration, plan.texts)
+    return tuple(with_variables(one, variables) for one in found), verifiers
 
 
 def merged(declaration: Declaration, texts: Mapping[str, str]) -> tuple[Check, ...]:
     """The checks of the file and of the case, and that its verifiers say PASS. Raises `Failure`."""
-    file = _file(declaration, texts)
-    return (*checks_of(file, _case(declaration, texts)), *map(_says_pass, file.verifiers))
+    found, verifiers = _read(declaration, texts)
+    return (*found, *map(_says_pass, verifiers))
 
 
-def _file(declaration: Declaration, texts: Mapping[str, str]) -> Checks:
+def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Check, ...], tuple[str, ...]]:
     file = read_checks(texts[declaration.checks]) if declaration.checks else Checks()
     if not isinstance(file, Checks):
         raise unusable(declaration.checks, file)
-    return file
+    return checks_of(file, _case(declaration, texts)), file.verifiers
 
 
 def _says_pass(step: str) -> Check:

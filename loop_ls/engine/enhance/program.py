@@ -17,7 +17,7 @@ from typing import cast
 
 from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.bodies.workflow import WorkflowProgram
-from loop_ls.engine.checks.declared import declared_in_file, verifiers_in_file
+from loop_ls.engine.checks.declared import declared_apart
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, OutcomeDetails, Turn, drive
 from loop_ls.engine.core.plan import Plan
@@ -305,7 +305,7 @@ def declared_checks(plan: Plan) -> DeclaredChecks | None:
 def checks_of_rounds(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
     """The declared checks that decide each round, and the steps that are declared to give a verdict: theirs is read
     where that of other verifiers is. None where cases decide."""
-    return ((), ()) if _evidence(plan) is not None else (declared_in_file(plan), verifiers_in_file(plan))
+    return ((), ()) if _evidence(plan) is not None else declared_apart(plan)
 
 
 def _hold(root: Path, files: Mapping[str, str]) -> bool:
