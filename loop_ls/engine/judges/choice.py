@@ -33,6 +33,10 @@ class JudgeSettings:
         assist = _target(as_object(settings.get("assist")))
         return JudgeSettings(_target(judge), judge.get("local") is True, assist, judge.get("impossible") is True)
 
+    def asking(self, targets: tuple[Target, ...], timeout: float | None = None) -> Choice:
+        """That models decide, by the answers which these settings offer them."""
+        return Choice(targets=targets, timeout=timeout, impossible=self.impossible)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -51,7 +55,7 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
     if local is not None:
         return Choice(local=local)
     if settings.judge:
-        return Choice(targets=settings.judge, impossible=settings.impossible)
+        return settings.asking(settings.judge)
     if settings.local:
         raise Failure(
             "bad_argument",
@@ -59,11 +63,11 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
             "name the text to look for, such as: The output says PASS; or add `provider` and `model` to `judge`",
         )
     if targets := execution_targets(caller):
-        return Choice(targets=targets, timeout=caller.timeout, impossible=settings.impossible)
+        return settings.asking(targets, caller.timeout)
     if targets := execution_targets(callee):
-        return Choice(targets=targets, timeout=callee.timeout, impossible=settings.impossible)
+        return settings.asking(targets, callee.timeout)
     if settings.assist:
-        return Choice(targets=settings.assist, impossible=settings.impossible)
+        return settings.asking(settings.assist)
     raise Failure(
         "provider_unavailable",
         f"nobody can judge `until` of `{loop.name}`: neither its workflow nor the called one names a model",
