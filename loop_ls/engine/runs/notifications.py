@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from loop_ls.contract.answers import Occasion, RunNotification
+from loop_ls.contract.endings import ENDED
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import Capabilities
 from loop_ls.engine.core.plan import Plan, notified_program
@@ -92,7 +93,7 @@ def _occasion(event: Event) -> Occasion | None:
             return "question"
         case "paused" if event.body.get("until") is not None:
             return "parked"
-        case "completed" | "failed" | "cancelled":
+        case kind if kind in ENDED:
             return "ended"
         case _:
             return None

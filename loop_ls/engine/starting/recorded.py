@@ -14,8 +14,9 @@ from loop_ls.engine.core.preparer import Problem
 from loop_ls.index.disk.discovery import load
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
-#: Sections of the settings that a run depends on.
-SECTIONS = ("judge", "assist", "limits", "notify", "assistants")
+#: Sections of the settings that every run depends on.
+COMMON = ("judge", "assist", "limits", "notify")
+SECTIONS = (*COMMON, "assistants")
 
 
 def recorded(settings: Mapping[str, Json], sections: Iterable[str] = SECTIONS) -> JsonObject:

@@ -33,7 +33,7 @@ from loop_ls.engine.roles.records.tables import Row, Table
 from loop_ls.engine.roles.targets import asked_of
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.folder import Folder, Snapshot
-from loop_ls.engine.starting.recorded import recorded, unread
+from loop_ls.engine.starting.recorded import COMMON, recorded, unread
 from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
@@ -43,7 +43,7 @@ from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Sections of the settings that a role loop depends on.
-SECTIONS = ("judge", "assist", "limits", "notify", "roles", "servers")
+SECTIONS = (*COMMON, "roles", "servers")
 
 
 class RoleLoopPreparer:
