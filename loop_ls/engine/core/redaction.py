@@ -80,8 +80,10 @@ class StreamMask:
 
     def _begun(self, text: str, secret: str) -> int:
         """How many characters at the end of the text are a beginning of the secret."""
-        most = min(len(text), len(secret) - 1)
-        return next((size for size in range(most, 0, -1) if secret.startswith(text[-size:])), 0)
+        at = secret.rfind(text[-1:], 0, min(len(text), len(secret) - 1)) if text else -1
+        while at >= 0 and not text.endswith(secret[: at + 1]):
+            at = secret.rfind(text[-1:], 0, at)
+        return at + 1
 
     def _before_whole_ones(self, text: str, end: int) -> int:
         """`end`, or the start of a secret that would be cut in two there by the beginning of another one."""

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TypeVar, cast, get_args
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from loop_ls.contract.endings import PauseReason, Reason
 from loop_ls.contract.facts.kinds import Interrupted, Paused
@@ -67,6 +67,7 @@ _WORDS = frozenset(
 #: What people, models, services and programs put together themselves: whatever stands in it is text.
 _FREE = frozenset({"parameters", "metadata", "arguments", "extra"})
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ESCAPE = re.compile(r"%[0-9A-F]{2}")
 
 
 class SecretMask:
@@ -99,8 +100,8 @@ class SecretMask:
 
     def text(self, text: str) -> str:
         for form in self.forms:
-            if form in text:
-                text = text.replace(form, MASK)
+            text = text.replace(form, MASK)
+        for form in self.forms:  # only then: the end of one form is that of another one, which begins otherwise
             text = _without_half(text, form)
         return text
 
@@ -114,7 +115,7 @@ class SecretMask:
         return self._free(value) if self.forms else value
 
     def stream(self) -> StreamMask:
-        return StreamMask(*self.forms)
+        return StreamMask(*self.forms, *(part for form in self.forms for part in _halves(form)))
 
     def _value(self, value: Json) -> Json:
         match value:
@@ -153,7 +154,7 @@ class SecretMask:
 
 def _without_half(text: str, form: str) -> str:
     """The text without what a cut left of a secret: errors and long texts are shortened before they come here."""
-    half = max(LONG_ENOUGH, (len(form) + 1) // 2)
+    half = _half(form)
     if half >= len(form):
         return text
     at = text.find(form[:half])
@@ -170,6 +171,16 @@ def _without_half(text: str, form: str) -> str:
     return text
 
 
+def _half(form: str) -> int:
+    """How many characters of a secret are masked though the others are not there."""
+    return max(LONG_ENOUGH, (len(form) + 1) // 2)
+
+
+def _halves(form: str) -> tuple[str, ...]:
+    half = _half(form)
+    return (form[:half], form[-half:]) if half < len(form) else ()
+
+
 def _alike(one: str, other: str) -> int:
     """How many characters at the beginning are the same."""
     shorter = min(len(one), len(other))
@@ -182,9 +193,16 @@ def _forms(values: Iterable[str]) -> tuple[str, ...]:
     for value in values:
         if is_secret(value.strip()):
             lines = [line.strip() for line in value.splitlines()] if "\n" in value else []
-            written = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe=""))
-            found |= {value.strip(), *written, *(line for line in lines if len(line) >= LONG_ENOUGH)}
+            written = (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+            found |= {value.strip(), *written, *_in_addresses(value)}
+            found |= {line for line in lines if len(line) >= LONG_ENOUGH}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def _in_addresses(value: str) -> set[str]:
+    """As paths, queries and forms write it, with escapes of either letter case."""
+    found = {quote(value, safe=""), quote(value), quote_plus(value)}
+    return found | {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in found}
 
 
 class RunSecrets:

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, get_args
+from urllib.parse import quote
 
 import pytest
 
@@ -88,7 +89,10 @@ def test_a_key_of_the_keyring_is_masked_as_soon_as_it_is_known() -> None:
     assert "from-the-ring" in secrets.everywhere()
 
 
-@pytest.mark.parametrize("written", [VALUE, json.dumps(VALUE)[1:-1], "pa%22ss%5Cword%201"])
+@pytest.mark.parametrize(
+    "written",
+    [VALUE, json.dumps(VALUE)[1:-1], "pa%22ss%5Cword%201", "pa%22ss%5cword%201", "pa%22ss%5Cword+1"],
+)
 def test_a_value_is_masked_as_it_looks_in_json_and_in_an_address(written: str) -> None:
     assert SecretMask([VALUE]).value({"a": [f"<{written}>"], written: 1}) == {"a": [f"<{MASK}>"], MASK: 1}
 
@@ -175,6 +179,26 @@ def test_what_a_cut_left_of_a_value_is_masked_too(cut: str) -> None:
     masked = SecretMask([VALUE_20]).text(f"it said: {cut}. And then {cut}")
     assert masked.count(MASK) == 2
     assert cut.strip(".") not in masked
+
+
+@pytest.mark.parametrize(
+    "value", ['S3CRET-va"lue/with+odd %chars', "wJalrX/tnFEMIK7MDENGbPxRfiCYEXAMPLEKEY", "pä-3f5a9c17d2b4"]
+)
+def test_nothing_of_a_value_is_left_though_json_and_addresses_write_it_otherwise(value: str) -> None:
+    mask = SecretMask([value])
+    assert mask.text(f"it said {value}.") == f"it said {MASK}."
+    assert mask.text(f"it said {quote(value)}.") == f"it said {MASK}."
+
+
+@pytest.mark.parametrize("cut", [VALUE_20[:10], VALUE_20[:14], VALUE_20[-10:], VALUE_20[6:]])
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_half_of_a_value_is_masked_in_a_text_that_comes_in_pieces(cut: str, size: int) -> None:
+    for text in (f"it said: {cut}", f"it said: {cut}. And more."):
+        mask = SecretMask([VALUE_20]).stream()
+        shown = "".join(mask.feed(text[at : at + size]) for at in range(0, len(text), size)) + mask.rest()
+        assert MASK in shown
+        assert VALUE_20[:10] not in shown
+        assert VALUE_20[-10:] not in shown
 
 
 def test_a_few_letters_of_a_value_are_no_part_of_it() -> None:
