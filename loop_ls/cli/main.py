@@ -19,7 +19,7 @@ from loop_ls import __version__
 COMMANDS = {
     "check": "say what is wrong with loop files",
     "fix": "apply the fixes that keep the meaning",
-    "explain": "explain a rule, with a bad and a good example",
+    "explain": "explain a rule, a key, a loop variable or a setting",
     "schema": "print the JSON Schema of a file format",
     "estimate": "count the calls and dollars of a workflow or loop",
     "test-until": "ask the judge of a loop about an output",

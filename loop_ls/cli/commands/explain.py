@@ -1,4 +1,4 @@
-"""`loop-ls explain`: the page of a rule, the list of all rules, what a setting does, or set-ups of editors."""
+"""`loop-ls explain`: the page of a rule, what a key, a loop variable or a setting means, or set-ups of editors."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loop_ls.cli.commands.check import CLEAN, refuse, write
+from loop_ls.features.docs.by_name import explained, known_names
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.settings.page import settings_named, settings_page
 from loop_ls.report.checked import WORDS
@@ -17,52 +18,80 @@ from loop_ls.rules.docs.render import index_markdown, page_markdown
 from loop_ls.rules.engine.finding import Tier
 from loop_ls.rules.engine.registry import Rule, all_rules
 
-HELP = "explain a rule, with a bad and a good example"
+HELP = "explain a rule, a key, a loop variable or a setting"
 WIDTH = 88
 #: How other editors than VS Code are set up; what is tested there is what stands there (a test compares).
 EDITORS = Path(__file__).parents[1] / "editors.md"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", nargs="?", metavar="RULE", help="a code such as WF702, a name, `settings` or `editors`")
+    parser.add_argument("name",
+        nargs="?",
+        metavar="NAME",
+        help="a rule such as WF702, a key such as until, a variable such as loop.output, `settings` or `editors`",
+    )
     parser.add_argument("--list", action="store_true", help="list all rules")
     parser.add_argument("--markdown", action="store_true", help="print the page as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
-    rules = all_rules()
     paint = Paint(wants_colour(sys.stdout))
     if args.list:
         write(index_markdown() if args.markdown else "".join(f"{line}\n" for line in listing(paint)))
         return CLEAN
-    if args.rule == "editors":
-        write(EDITORS.read_text("utf-8"))
-        return CLEAN
-    if args.rule is None:
-        return refuse("name a rule, such as loop-ls explain WF702, or use --list")
-    rule = find(args.rule)
-    if rule is None and (found := about_settings(args.rule)):
-        write(found)
-        return CLEAN
-    if rule is None:
-        names = [*rules, *(one.name for one in rules.values())]
-        better = nearest(args.rule, names) or nearest(args.rule.upper(), names)
-        hint = f"; did you mean {better}?" if better else "; --list names all of them"
-        return refuse(f"there is no rule {args.rule}{hint}")
-    write(page_markdown(rule) if args.markdown else "".join(f"{line}\n" for line in page(rule, paint)))
+    if args.name is None:
+        return refuse("name a rule, a key or a variable, such as loop-ls explain until, or use --list")
+    text = _text(args.name, args.markdown, paint)
+    if not text:
+        return refuse(_unknown(args.name))
+    write(text)
     return CLEAN
+
+
+def _text(name: str, markdown: bool, paint: Paint) -> str:
+    """Everything that has this name; empty where nothing has."""
+    if name == "editors":
+        return EDITORS.read_text("utf-8")
+    if (rule := find(name)) is not None:
+        return page_markdown(rule) if markdown else "".join(f"{line}\n" for line in page(rule, paint))
+    if name in ("settings", ".loop-ls.yaml"):
+        return settings_page()
+    meanings = explained(name)
+    told = "\n".join(f"{one}\n" if markdown else shown(one, paint) for one in meanings)
+    return "\n".join(filter(None, (told, "".join(f"{line}\n" for line in settings_named(name)))))
+
+
+def _unknown(name: str) -> str:
+    rules = all_rules()
+    names = [*rules, *(one.name for one in rules.values()), *sorted(known_names())]
+    better = nearest(name, names) or nearest(name.upper(), names)
+    hint = f"; did you mean {better}?" if better else "; see loop-ls explain --list and loop-ls explain settings"
+    return f"`{name}` is not a rule, a key or a loop variable{hint}"
+
+
+def shown(markdown: str, paint: Paint) -> str:
+    """One meaning for a terminal: the head in bold, lines that fit, no marks of Markdown."""
+    head, *parts = markdown.split("\n\n")
+    lines = [_plain(head).replace(_plain(_name(head)), paint.bold(_plain(_name(head))), 1)]
+    for part in parts:
+        for line in part.splitlines():
+            indent = "    " if line.startswith("- ") else "  "
+            lines += textwrap.wrap(_plain(line), WIDTH, initial_indent="  ", subsequent_indent=indent)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _name(head: str) -> str:
+    return head.partition("**")[2].partition("**")[0]
+
+
+def _plain(text: str) -> str:
+    emphasised = len(text) > 1 and text.startswith("*") and text.endswith("*") and not text.startswith("**")
+    return (text[1:-1] if emphasised else text.replace("**", "")).replace("`", "")
 
 
 def find(word: str) -> Rule | None:
     rules = all_rules()
     return rules.get(word.upper()) or next((one for one in rules.values() if one.name == word.lower()), None)
-
-
-def about_settings(word: str) -> str:
-    """The page of all settings, or the lines about one; empty where there is no such setting."""
-    if word in ("settings", ".loop-ls.yaml"):
-        return settings_page()
-    return "".join(f"{line}\n" for line in settings_named(word))
 
 
 def listing(paint: Paint) -> Iterator[str]:

@@ -18,6 +18,25 @@ FormatName = Literal["workflow", "role-loop", "assistant", "settings", "checks",
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)
 
 
+def shapes_of(name: FormatName) -> tuple[Shape, ...]:
+    """Every kind of mapping that a file of this format may hold, the outermost first."""
+    match name:
+        case "workflow":
+            return tuple(workflow_keys.SHAPES.values())
+        case "role-loop":
+            return tuple(role_loop_keys.ROLE_LOOP_SHAPES.values())
+        case "assistant":
+            return tuple(assistant_keys.ASSISTANT_SHAPES.values())
+        case "settings":
+            return _reachable(settings_keys.SETTINGS)
+        case "checks":
+            return (checks_keys.CHECKS_FILE, checks_keys.CHECK)
+        case "cases":
+            return (checks_keys.CASES_FILE, checks_keys.CASE, checks_keys.CHECK)
+        case _:
+            assert_never(name)
+
+
 def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> JsonObject:
     """`rules`: codes and titles of the rules, for the settings."""
     match name:
@@ -30,9 +49,9 @@ def schema_of(name: FormatName, rules: Mapping[str, str] | None = None) -> JsonO
         case "settings":
             return _settings(rules or {})
         case "checks":
-            return _beside("Checks of a loop file", checks_keys.CHECKS_FILE, checks_keys.CHECK)
+            return _beside("Checks of a loop file", *shapes_of(name))
         case "cases":
-            return _beside("Test cases of a loop file", checks_keys.CASES_FILE, checks_keys.CASE, checks_keys.CHECK)
+            return _beside("Test cases of a loop file", *shapes_of(name))
         case _:
             assert_never(name)
 
@@ -42,14 +61,13 @@ def _beside(title: str, root: Shape, *inner: Shape) -> JsonObject:
 
 
 def _workflow() -> JsonObject:
-    shapes = workflow_keys.SHAPES.values()
-    return document("A loop-ls workflow", reference(workflow_keys.WORKFLOW), Writer("yaml").definitions(shapes))
+    definitions = Writer("yaml").definitions(shapes_of("workflow"))
+    return document("A loop-ls workflow", reference(workflow_keys.WORKFLOW), definitions)
 
 
 def _role_loop() -> JsonObject:
     writer = Writer("filled", role_loop_keys.LIMITS)
-    shapes = role_loop_keys.ROLE_LOOP_SHAPES.values()
-    definitions = writer.definitions(shapes)
+    definitions = writer.definitions(shapes_of("role-loop"))
     termination = definitions["termination_condition"]
     termination["allOf"] = [
         {
@@ -70,7 +88,7 @@ def _value(type_: str, shape: Shape) -> JsonObject:
 def _assistant() -> Schema:
     one, several = assistant_keys.ASSISTANT, assistant_keys.ASSISTANT_FILE
     definitions = Writer("json").definitions(
-        shape for shape in assistant_keys.ASSISTANT_SHAPES.values() if shape is not several
+        shape for shape in shapes_of("assistant") if shape is not several
     )
     for shape in definitions.values():
         _null_is_absent(shape)
@@ -103,8 +121,7 @@ def _null_is_absent(shape: Schema) -> None:
 
 
 def _settings(rules: Mapping[str, str]) -> Schema:
-    shapes = list(_reachable(settings_keys.SETTINGS))
-    definitions = Writer("json").definitions(shapes)
+    definitions = Writer("json").definitions(shapes_of("settings"))
     if rules:
         definitions["level"] = {"enum": [*settings_keys.LEVELS]}
         table = definitions["settings"]["properties"]["rules"]
