@@ -171,7 +171,7 @@ else:
 
 
 class Prompt(TypedDict):
-    """What a model or an agent was asked at a place."""
+    """What a model or an agent was asked at a place, and what it answered in the end."""
 
     place: str
     purpose: str
@@ -179,6 +179,7 @@ class Prompt(TypedDict):
     model: str
     prompt: str
     system: NotRequired[str]
+    answer: NotRequired[str]
 
 
 class Node(TypedDict):

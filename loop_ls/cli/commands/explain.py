@@ -25,7 +25,8 @@ EDITORS = Path(__file__).parents[1] / "editors.md"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name",
+    parser.add_argument(
+        "name",
         nargs="?",
         metavar="NAME",
         help="a rule such as WF702, a key such as until, a variable such as loop.output, `settings` or `editors`",

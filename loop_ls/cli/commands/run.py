@@ -117,7 +117,7 @@ async def start_and_watch(
     engine: EngineClient, request: JsonObject, manner: RunOptions, begun: Callable[[str], None] = lambda run_id: None
 ) -> int:
     """One run from its start to its end; its exit status. `begun` hears its id."""
-    from loop_ls.cli.watch.pause import terminal_line
+    from loop_ls.cli.watch.typed import typed_line
     from loop_ls.cli.watch.watch import watch
 
     position = 0
@@ -134,7 +134,7 @@ async def start_and_watch(
         return detached(answer, manner.as_json)
     if answer.get("repeated"):
         position = 0  # it began before this call, and may have ended since
-    ask = terminal_line if manner.may_ask else None
+    ask = typed_line if manner.may_ask else None
     return await watch(engine, answer["runId"], position, as_json=manner.as_json, verbose=manner.verbose, ask=ask)
 
 
@@ -237,7 +237,7 @@ def _ask_inputs(names: list[str]) -> dict[str, str]:
 
 
 def _line(question: str) -> str:
-    from loop_ls.cli.watch.pause import terminal_line
+    from loop_ls.cli.watch.typed import terminal_line
 
     line = terminal_line(question)
     if line is None:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs import runs_again, runs_show, runs_table
+from loop_ls.cli.watch.words import how_to_answer
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.endings import ENDED
@@ -37,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("show", "every iteration with verdict, question, answer and output"),
         ("status", "the state of a run"),
         ("events", "the facts of a run, one a line"),
-        ("prompts", "what models and agents were asked"),
+        ("prompts", "what models and agents were asked, and what they answered"),
         ("delete", "remove a run that has ended from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
@@ -103,7 +104,7 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
     for state in states:
         if state["status"] == "waiting_approval":
             short = state["runId"][: runs_table.SHORT]
-            print(f"{short} waits for an answer: loop-ls runs approve {short} (or reject)", file=sys.stderr)
+            print(f"{short} waits for your decision: {how_to_answer(short)}", file=sys.stderr)
     if len(answer["runs"]) > args.limit:
         print(f"There are more: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
     return 0
@@ -152,6 +153,9 @@ async def _prompts(engine: EngineClient, args: argparse.Namespace) -> int:
     for row in answer["prompts"]:
         print(shown(f"{row['place']}  {row['provider']}/{row['model']}"))
         runs_show.indented(row["prompt"])
+        if said := row.get("answer"):
+            print("  answer:")
+            runs_show.indented(said)
     return 0
 
 

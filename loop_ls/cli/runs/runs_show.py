@@ -7,7 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, verdict_word
+from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, how_to_answer, verdict_word
 from loop_ls.contract.amounts import clock, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.terminal_text import shown
@@ -39,6 +39,7 @@ def state(found: RunStateView) -> None:
         ("goes on", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),
+        ("answer", how_to_answer(found["runId"]) if found["status"] == "waiting_approval" else None),
         ("error", error and error["message"]),
         ("do", error and error.get("hint")),
         ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
@@ -95,6 +96,9 @@ def _iteration_of(row: Iteration, full: bool) -> None:
     print(f"\n{indent}{'  '.join(part for part in (head, mark + local, money(row.get('usd'))) if part)}")
     for stage in row["stages"] if full else ():
         _block(indent, str(stage["name"]), stage.get("output"), full)
+    if row["stages"] and not full:
+        names = ", ".join(str(stage["name"]) for stage in row["stages"])
+        _block(indent, "steps", f"{names} (--full shows their outputs)", full)
     _block(indent, "output", row.get("output"), full)
     _block(indent, "error", error_text(row), True)
     if question := row.get("question"):

@@ -54,6 +54,7 @@ class Watched:
         self.fallback = ""
         self._streams: dict[str, str] = {}
         self._refused: dict[str, str] = {}
+        self._questions: dict[str, str] = {}
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -96,6 +97,12 @@ class Watched:
                 self.waiting = _because(event)
             case "warning":
                 self.notes.append(shown(str(event.get("message", ""))))
+            case "manual_approval_required":
+                self.notes.append(shown(noted(event)))
+                self._questions[str(event.get("loopId"))] = self.notes[-1]
+            case "approval_resolved":
+                answered = self._questions.pop(str(event.get("loopId")), None)
+                self.notes = [note for note in self.notes if note != answered]
             case kind if kind in SAID:
                 self.notes.append(shown(noted(event)))
             case "recovered":

@@ -5,9 +5,7 @@ Where nobody can answer, a pause would last for ever: the run is stopped with a 
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.run_view.rounds import listed
@@ -15,53 +13,43 @@ from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
+    from loop_ls.cli.watch.typed import AskLine
     from loop_ls.client import EngineClient
-
-#: A line from a person; None at the end of the input.
-AskLine = Callable[[str], str | None]
 
 _CHOICES = {"c": "continue", "w": "skip", "s": "stop"}
 
 
 class Pause:
-    """Remembers what was proposed and asks when the loop waits. `ask` None: nobody can answer."""
+    """`event` is the fact of the pause, `proposed` that of the changes before it, empty where there were none."""
 
-    def __init__(self, engine: EngineClient, run_id: str, ask: AskLine | None) -> None:
-        self._engine, self._run_id, self._ask = engine, run_id, ask
-        self._proposed: JsonObject = {}
+    def __init__(self, engine: EngineClient, run_id: str, event: JsonObject, proposed: JsonObject) -> None:
+        self._engine, self._run_id = engine, run_id
+        self._event, self._proposed = event, proposed
+        self.answered = False
 
-    def hears(self, event: JsonObject) -> bool:
-        """Takes in an event; whether the loop waits for an answer now."""
-        if event.get("kind") == "ops_proposed":
-            self._proposed = event
-        return event.get("kind") == "loop_paused"
-
-    async def answer(self, event: JsonObject) -> None:
-        """Ask, and tell the engine. Whoever answered it elsewhere meanwhile was first, and that is fine."""
-        for line in self._said(event):
+    async def answer(self, ask: AskLine | None) -> None:
+        """Ask, and tell the engine. `ask` None: nobody can answer. Whoever answered it elsewhere meanwhile was first,
+        and that is fine."""
+        for line in self._said(self._event):
             print(line, file=sys.stderr, flush=True)
-        if self._ask is None:
+        choice = "stop" if ask is None else await self._choice(ask)
+        if ask is None:
             run = self._run_id[:6]
-            told = f"then `loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`."
             print(
                 "Nobody can answer here: the run is stopped. Run it on a terminal, or with `--detach` and",
                 file=sys.stderr,
             )
+            told = f"then `loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`."
             print(told, file=sys.stderr, flush=True)
-            await self._engine.stop(self._run_id)
-            return
-        choice = self._choice(self._ask)
+        self.answered = True
         if choice == "stop":
             await self._engine.stop(self._run_id)
             return
         await self._engine.enhance(self._run_id, "choose", {"choice": choice})
 
-    def _choice(self, ask: AskLine) -> str:
+    async def _choice(self, ask: AskLine) -> str:
         while True:
-            try:
-                line = ask("[c]ontinue to the next round, [w]ithout the change, [d]iff, [s]top? ")
-            except KeyboardInterrupt:
-                return "stop"
+            line = await ask("[c]ontinue to the next round, [w]ithout the change, [d]iff, [s]top? ")
             if line is None:
                 return "stop"
             word = line.strip().lower()[:1]
@@ -86,14 +74,3 @@ class Pause:
 def _operation(one: JsonObject) -> str:
     reason = f": {one['reason']}" if one.get("reason") else ""
     return f"{one.get('op')} {one.get('target') or one.get('name') or ''}{reason}"
-
-
-def terminal_line(question: str) -> str | None:
-    """Not in a thread: Ctrl-C could not end it there, and the loop has nothing else to do."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        print(question, end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return line.rstrip("\n") if line else None

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.watch.model import Watched, mark
-from loop_ls.cli.watch.pause import AskLine, Pause
 from loop_ls.cli.watch.plain import told
+from loop_ls.cli.watch.questions import Questions
 from loop_ls.cli.watch.words import ending
+from loop_ls.contract.amounts import count
 from loop_ls.contract.run_view.parts import part
 from loop_ls.engine.projections.verbose_log import verbose_lines
 from loop_ls.report.terminal_text import shown
@@ -24,6 +25,7 @@ from loop_ls.text.json_value import JsonObject, plain_object, text_field
 
 if TYPE_CHECKING:
     from loop_ls.cli.watch.live import LivePicture
+    from loop_ls.cli.watch.typed import AskLine
     from loop_ls.client import EngineClient
     from loop_ls.contract.answers import Controlled, Refusal
     from loop_ls.contract.run_state import RunStateView
@@ -48,11 +50,11 @@ async def watch(
     """Follow `run_id` from `position`; its exit status (0, 3, 4, 5). `ask` asks the person what a run wants to
     know; None: nobody can answer."""
     watched = Watched()
-    stop, pause = _Stop(engine, run_id), Pause(engine, run_id, ask)
-    lost = _Lost(watched)
+    stop, lost = _Stop(engine, run_id), _Lost(watched)
     with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
         lost.aloud = picture is None and not as_json
-        ended = await _follow(engine, run_id, position, watched, picture, lost, stop, pause, verbose, as_json)
+        questions = Questions(engine, run_id, ask, nullcontext if picture is None else picture.put_aside)
+        ended = await _follow(engine, run_id, position, watched, picture, lost, stop, questions, verbose, as_json)
     answer = await engine.status(run_id)
     if not answer["ok"]:
         print(f"loop-ls: {shown(answer['message'])}", file=sys.stderr)
@@ -73,7 +75,7 @@ async def _follow(
     picture: LivePicture | None,
     lost: _Lost,
     stop: _Stop,
-    pause: Pause,
+    questions: Questions,
     verbose: bool,
     as_json: bool,
 ) -> bool:
@@ -88,12 +90,11 @@ async def _follow(
             verbose = verbose or _is_loud(event)
             for line in _lines(event, watched, verbose, picture is None and not as_json):
                 picture.say(line) if picture else print(line, file=sys.stderr, flush=True)
+            questions.hear(event, watched.name)
             if watched.end is not None:
                 return True
-            if pause.hears(event):
-                with nullcontext() if picture is None else picture.put_aside():
-                    await pause.answer(event)
     finally:
+        await questions.close()
         await events.aclose()  # type: ignore[attr-defined]
 
 
@@ -131,10 +132,13 @@ def _report(state: RunStateView, watched: Watched, as_json: bool) -> None:
 
 def _kept(watched: Watched) -> str:
     """What a stopped run leaves behind: nothing that was finished is lost."""
-    whole = [one for part in watched.parts.values() for one in part.rounds if mark(one) in ("YES", "NO", "?")]
+    rows = [one for part in watched.parts.values() for one in part.rounds]
+    judged = [one for one in rows if mark(one) in ("YES", "NO", "?")]
+    unjudged = [one for one in rows if one.output and not mark(one)]
     steps = [part for part in watched.parts.values() if not part.is_loop and part.state == "done"]
-    kept = [f"{len(whole)} iteration{'s' * (len(whole) != 1)} with output and verdict"] if whole else []
-    kept += [f"{len(steps)} step{'s' * (len(steps) != 1)}"] if steps else []
+    kept = [f"{count(len(judged), 'iteration')} with output and verdict"] if judged else []
+    kept += [f"{count(len(unjudged), 'iteration')} with output"] if unjudged else []
+    kept += [count(len(steps), "step")] if steps else []
     return f"Kept: {' and '.join(kept)}." if kept else "Nothing was finished yet."
 
 

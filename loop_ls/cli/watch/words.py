@@ -66,6 +66,11 @@ def ending(state: RunStateView) -> str:
     return " · ".join(part for part in said if part)
 
 
+def how_to_answer(run_id: str) -> str:
+    """What to type where a run waits for a person."""
+    return f"loop-ls runs approve {run_id[:6]} (or reject)"
+
+
 def noted(event: JsonObject) -> str:
     """What a person should hear of while a run goes on."""
     match event.get("kind"):
@@ -81,6 +86,4 @@ def noted(event: JsonObject) -> str:
             what = "empty" if event.get("empty") else "the same"
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"
         case _:
-            run = str(event.get("runId", ""))[:6]
-            asked = f"`{event.get('loopId')}` waits for your decision on iteration {event.get('iteration')}"
-            return f"{asked}: loop-ls runs approve {run}, or reject"
+            return f"your decision on iteration {event.get('iteration')}: {how_to_answer(str(event.get('runId', '')))}"

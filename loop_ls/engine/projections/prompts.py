@@ -20,6 +20,7 @@ from loop_ls.engine.core.ports import (
     ModelFailure,
     ModelReply,
     ModelRequest,
+    Recorded,
     Stopped,
 )
 from loop_ls.engine.core.redaction import redact
@@ -32,6 +33,7 @@ from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
 from loop_ls.engine.runs.secret_mask import SecretMask
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW
+from loop_ls.text.json_value import text_field
 
 #: No more prompts, and no more characters of them, are given at once: `place` says which are wanted.
 MOST, CHARACTERS = 200, 8_000_000
@@ -58,7 +60,7 @@ async def prompts(
     place: str = "",
     changed: bool = True,
 ) -> list[Prompt]:
-    """`[{place, purpose, provider, model, prompt, system?}]` of the calls at `place` or inside it, in the
+    """`[{place, purpose, provider, model, prompt, system?, answer?}]` of the calls at `place` or inside it, in the
     order in which they were made; `changed`: people may have changed something of the run. Raises `Refused`."""
     started = (await journal.facts(run_id, 0, 1)).events[0]
     plan = await journal.read(read_plan, run_id, started.body, journal.text)
@@ -70,7 +72,7 @@ async def prompts(
     reader = ReplayRecorder(run_id, journal, found.hear, changes, place, _way(plan))
     with suppress(Stopped, Failure, ModelFailure):
         await program.run(plan, reader, NoModels())
-    return found.rows
+    return found.told()
 
 
 def _way(plan: Plan) -> Way:
@@ -86,17 +88,29 @@ class Found:
     """The rows of the calls at a place."""
 
     def __init__(self, place: str, mask: SecretMask) -> None:
-        self.rows: list[Prompt] = []
+        self._rows: list[Prompt] = []
         self._mask = mask
         self._place, self._characters = place, 0
 
-    def hear(self, work: Work) -> bool:
+    def hear(self, work: Work, recorded: Recorded | None) -> bool:
         asked = _asked(work)
         if asked is not None and self._wanted(asked.place):
-            row = cut(self._mask.value(asked.row()), LONGEST)
-            self.rows.append(row)
-            self._characters += len(row["prompt"]) + len(row.get("system", ""))
-        return len(self.rows) < MOST and self._characters < CHARACTERS
+            if not asked.continues or not self._rows:
+                self._take(asked.row())
+            # Where tools were called, the last answer counts.
+            value = (recorded or {}).get("value")
+            if isinstance(value, dict) and (answer := text_field(value, "text")):
+                self._rows[-1]["answer"] = redact(answer)
+                self._characters += len(answer)
+        return len(self._rows) < MOST and self._characters < CHARACTERS
+
+    def told(self) -> list[Prompt]:
+        """The rows, without values of secrets, and long texts cut."""
+        return [cut(self._mask.value(row), LONGEST) for row in self._rows]
+
+    def _take(self, row: Prompt) -> None:
+        self._rows.append(row)
+        self._characters += len(row["prompt"]) + len(row.get("system", ""))
 
     def _wanted(self, place: str) -> bool:
         return not self._place or lies_at(place, self._place)
@@ -136,6 +150,7 @@ class Asked:
     model: str
     prompt: str
     system: str | None
+    continues: bool = False  # after tools were called: the prompt was there before
 
     def row(self) -> Prompt:
         row: Prompt = {
@@ -151,13 +166,11 @@ class Asked:
 
 
 def _asked(work: Work) -> Asked | None:
-    """None where nobody is asked. What a model is asked after it has called tools is its first prompt again, and
-    no row of its own."""
+    """None where nobody is asked."""
     request = request_of(work)
     if request is not None:
         one = request
-        found = Asked(one.place, one.purpose, one.provider, one.model, one.prompt, one.system)
-        return None if one.turns else found
+        return Asked(one.place, one.purpose, one.provider, one.model, one.prompt, one.system, bool(one.turns))
     assigned = assigned_in(work)
     if assigned is None:
         return None

@@ -42,15 +42,15 @@ class Way(Enum):
 
 
 class ReplayRecorder(NullRecorder):
-    """`hear` gets the work of each call in its order and says whether it wants more. `facts` are those of the
-    run, where people have changed something meanwhile. `wanted` is the place where they matter, all of the run where
-    it is empty; `way` says what of the rest is gone through."""
+    """`hear` gets the work of each call in its order, with what is recorded of it, and says whether it wants more.
+    `facts` are those of the run, where people have changed something meanwhile. `wanted` is the place where they
+    matter, all of the run where it is empty; `way` says what of the rest is gone through."""
 
     def __init__(
         self,
         run_id: str,
         journal: Journal,
-        hear: Callable[[Work], bool],
+        hear: Callable[[Work, Recorded | None], bool],
         facts: Sequence[Event] = (),
         wanted: str = "",
         way: Way = Way.WHOLE,
@@ -71,8 +71,10 @@ class ReplayRecorder(NullRecorder):
         self._calls += 1
         if self._calls % BREATH == 0:
             await asyncio.sleep(0)
-        more = self._hear(work)
-        answer = cast("Recordable", replayed(self._answer(key, more)))
+        recorded = self._journal.recall(self.run_id, key)
+        if not self._hear(work, recorded) or recorded is None:
+            raise Stopped
+        answer = cast("Recordable", replayed(recorded))
         if self._way is Way.OUTPUTS and _parted(key)[0] == self.wanted and DONE in dict(facts(answer)):
             raise Stopped
         return answer
@@ -83,9 +85,9 @@ class ReplayRecorder(NullRecorder):
     async def approval(self, place: Place, asked: ManualApprovalRequired) -> Approval:
         return Approval.of_fact(self._answer(place.part("approval")).get("value"))
 
-    def _answer(self, key: str, more: bool = True) -> Recorded:
+    def _answer(self, key: str) -> Recorded:
         answer = self._journal.recall(self.run_id, key)
-        if answer is None or not more:
+        if answer is None:
             raise Stopped
         return answer
 

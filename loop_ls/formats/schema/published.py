@@ -87,9 +87,7 @@ def _value(type_: str, shape: Shape) -> JsonObject:
 
 def _assistant() -> Schema:
     one, several = assistant_keys.ASSISTANT, assistant_keys.ASSISTANT_FILE
-    definitions = Writer("json").definitions(
-        shape for shape in shapes_of("assistant") if shape is not several
-    )
+    definitions = Writer("json").definitions(shape for shape in shapes_of("assistant") if shape is not several)
     for shape in definitions.values():
         _null_is_absent(shape)
     listed = {

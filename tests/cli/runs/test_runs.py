@@ -54,7 +54,8 @@ def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared
 
 def test_prompts_are_what_the_models_were_asked(shared: CliProject, finished: str) -> None:
     said = shared.call("runs", "prompts", finished[:6], "develop/2").stdout
-    assert "develop/2/write  scripted/m\n    Write about ships. Before: draft one\n" in said
+    asked = "develop/2/write  scripted/m\n    Write about ships. Before: draft one\n"
+    assert f"{asked}\n  answer:\n    draft two\n" in said
     assert "develop/2:judge" in said and "develop/1" not in said
     every = json.loads(shared.call("runs", "prompts", finished, "--json").stdout)["prompts"]
     assert len(every) == 7

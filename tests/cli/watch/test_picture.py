@@ -181,7 +181,7 @@ def test_lines_fit_into_columns() -> None:
         (
             "manual_approval_required",
             {"runId": "0123456789ab", "loopId": "w", "iteration": 3},
-            "`w` waits for your decision on iteration 3: loop-ls runs approve 012345, or reject",
+            "your decision on iteration 3: loop-ls runs approve 012345 (or reject)",
         ),
     ],
 )

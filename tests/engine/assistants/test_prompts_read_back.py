@@ -24,7 +24,7 @@ async def test_AB_164_the_message_of_every_iteration_is_the_one_that_the_agent_g
     await project.ended(run_id)
     found = await prompts(project, run_id)
     assert [row["prompt"] for row in found] == told(project)
-    assert len(found) == 3
+    assert [row["answer"] for row in found] == ["one", "two", "three"]
     assert [row["place"] for row in found] == [f"fixer/{number}:agent" for number in (1, 2, 3)]
     assert {(row["purpose"], row["provider"], row["system"]) for row in found} == {
         ("agent", "claude-code", "You repair.")
@@ -105,20 +105,23 @@ async def test_AB_164_a_pattern_is_not_tried_again_to_read_a_prompt(project: Eng
 
 
 async def test_AB_164_a_key_in_a_message_is_masked(project: EngineProject) -> None:
-    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})
+    project.agent.say({"text": "sk-abcdefghijklmnopqrstuvwxyz it is"}, {"text": "two"}, {"text": "three"})
     run_id = await project.started("use sk-abcdefghijklmnopqrstuvwxyz to ask")
     await project.ended(run_id)
     assert "sk-abcdef" in told(project)[0]
     found = await prompts(project, run_id)
     assert len(found) == 3
     assert all("sk-abcdef" not in row["prompt"] and "[secret]" in row["prompt"] for row in found)
+    assert found[0]["answer"] == "[secret] it is"
 
 
 async def test_AB_164_while_an_iteration_runs_its_prompt_is_there_already(project: EngineProject) -> None:
     project.agent.say({"text": "one"}, {"hang": True})
     run_id = await project.started()
     await project.calls(2)
-    assert [row["prompt"] for row in await prompts(project, run_id)] == told(project)
+    found = await prompts(project, run_id)
+    assert [row["prompt"] for row in found] == told(project)
+    assert [row.get("answer") for row in found] == ["one", None]
     assert project.engine is not None
     await project.engine.control("stop", run_id)
     await project.ended(run_id)

@@ -60,6 +60,8 @@ async def test_a_run_goes_on_behind_the_last_answered_call(tmp_path: Path) -> No
     second = ScriptedModels({"find": "it is 3"})
     engine = await opened(tmp_path, second, environ)
     facts = await until(engine, run_id, "completed", "failed")
+    [row] = (await engine.prompts(run_id))["prompts"]
+    assert (row["prompt"], row["answer"]) == ("Find it", "it is 3"), "one row, whatever was called in between"
     await engine.close()
     assert (facts[-1]["kind"], facts[-1]["finalOutput"]) == ("completed", "it is 3")
     [again] = second.requests

@@ -201,7 +201,7 @@ export interface NodeView {
   note?: string;
 }
 
-/** What a model or an agent was asked at a place. */
+/** What a model or an agent was asked at a place, and what it answered in the end. */
 export interface Prompt {
   place: string;
   purpose: string;
@@ -209,6 +209,7 @@ export interface Prompt {
   model: string;
   prompt: string;
   system?: string;
+  answer?: string;
 }
 
 /** The question of a run that was answered, and how. */

@@ -1,0 +1,75 @@
+"""A loop that waits for a person's decision, answered on the terminal that follows it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from loop_ls.cli.watch.words import how_to_answer
+from loop_ls.report.terminal_text import shown, shown_lines
+from loop_ls.text.json_value import JsonObject, text_field
+
+if TYPE_CHECKING:
+    from loop_ls.cli.watch.typed import AskLine
+    from loop_ls.client import EngineClient
+
+#: Lines of the output that stand above the question; `v` shows the others.
+EXCERPT = 8
+
+
+class Approval:
+    """`event` is the fact that asks. `answered`: the engine has the decision of this terminal."""
+
+    def __init__(self, engine: EngineClient, run_id: str, event: JsonObject, name: str) -> None:
+        self._engine, self._run_id, self._event = engine, run_id, event
+        self._name = name
+        self.answered = False
+
+    async def answer(self, ask: AskLine | None) -> None:
+        """Ask until there is a decision. Somebody who wants to decide later is told how."""
+        if ask is None:
+            return
+        output = (text_field(self._event, "output") or "").strip().splitlines()
+        print(
+            shown(f"{self._name} waits for your decision on iteration {self._event.get('iteration')}."), file=sys.stderr
+        )
+        _show(output[:EXCERPT])
+        if len(output) > EXCERPT:
+            print(f"  … {len(output) - EXCERPT} more lines", file=sys.stderr)
+        while not self.answered:
+            decision = await self._decision(ask, output)
+            if decision is None:
+                print(f"It keeps waiting: {how_to_answer(self._run_id)}", file=sys.stderr, flush=True)
+                return
+            await self._tell(decision, await self._feedback(ask) if decision == "revise" else None)
+
+    async def _decision(self, ask: AskLine, output: list[str]) -> str | None:
+        """None: not now."""
+        changes = "ask for [c]hanges, " if self._event.get("revise") else ""
+        choices = {"a": "approve", "r": "reject", **({"c": "revise"} if changes else {})}
+        while True:
+            line = await ask(f"[a]pprove, [r]eject, {changes}[v]iew it all, [l]ater? ")
+            match "l" if line is None else line.strip().lower()[:1]:
+                case "l":
+                    return None
+                case "v":
+                    _show(output)
+                case letter if letter in choices:
+                    return choices[letter]
+
+    async def _feedback(self, ask: AskLine) -> str:
+        return ((await ask("What should change? ")) or "").strip()
+
+    async def _tell(self, decision: str, feedback: str | None) -> None:
+        self.answered = True  # before the fact of it comes back
+        loop_id = text_field(self._event, "loopId")
+        answer = await self._engine.approve(self._run_id, loop_id, decision == "approve", decision, feedback)
+        if not answer["ok"]:
+            self.answered = answer["code"] != "forbidden"
+            print(shown(f"loop-ls: {answer['message']}"), file=sys.stderr, flush=True)
+
+
+def _show(lines: list[str]) -> None:
+    for line in lines:
+        print(f"  {shown_lines(line)}", file=sys.stderr)
+    sys.stderr.flush()
