@@ -78,6 +78,13 @@ def definitions(
     return (*first, *sorted(found.values(), key=lambda one: one.name))
 
 
+def path_of_definition(root: str, name: str, overlay: Mapping[str, str] | None = None) -> str | None:
+    """The file of the workspace, relative to it, that a name means; None: it means a built-in one, or none. Reads the
+    disk."""
+    found = [one.path for one in _of_workspace(root, overlay or {}, tuple(ROLES)) if one.name == name]
+    return found[-1] if found else None
+
+
 def built_in_definitions(data: Path, roles: Iterable[str] = ROLES) -> tuple[Definition, ...]:
     """As they are in the data folder, else as they are shipped: a folder that no engine has opened yet
     holds none."""

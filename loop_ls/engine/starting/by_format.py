@@ -15,10 +15,11 @@ from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.roles.definitions import path_of_definition
 from loop_ls.engine.starting.part_of_workflow import is_part
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import ASSISTANT, WORKFLOW, can_run, claimed, format_of_target
+from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW, can_run, claimed, format_of_target
 
 if TYPE_CHECKING:
     from loop_ls.engine.runs.judge_trial import Judging
@@ -35,6 +36,7 @@ class ByFormat:
 
     async def prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
         format_ = _format(request)
+        request = await self._of_its_project(request) if format_ == ROLE_LOOP else request
         if format_ != WORKFLOW and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
@@ -58,7 +60,16 @@ class ByFormat:
             assistant = await self._assistant(request) if refused.code == "not_found" else None
             if assistant is None:
                 raise
-            return await self._preparers[ASSISTANT].prepare(assistant, models)
+            return await self.prepare(assistant, models)
+
+    async def _of_its_project(self, request: StartRequest) -> StartRequest:
+        """A definition that is named alone and lies in the workspace, with its file: that may be of a project inside,
+        whose settings and limits count for it."""
+        name = request.target_name
+        if request.path or name is None:
+            return request
+        path = await asyncio.to_thread(path_of_definition, request.root.as_posix(), name, request.texts)
+        return request if path is None else replace(request, path=path)
 
     async def _assistant(self, request: StartRequest) -> StartRequest | None:
         """A name that is no definition's may be the id of an assistant: agents know only names."""
@@ -90,6 +101,7 @@ class ByFormat:
         if not isinstance(preparer, Agreeing):
             told = "An imported run or a replay of this kind can be shown and replayed, not forked."
             raise Refused("forbidden", told, "Start it from its file.")
+        await asyncio.to_thread(require_sound_settings, Path(started.root), started.path or "", {})
         try:
             return await preparer.agree(started, texts, consent, models)
         except Failure as failure:

@@ -84,3 +84,61 @@ async def test_a_limit_of_the_editor_that_cannot_be_read_refuses_the_start(proje
 async def test_other_faults_of_settings_stop_no_run(project: EngineProject) -> None:
     answer = await project.start("rules: {WF001: loud}\nprovidrs: {}\nproviders: {mine: {future: 1}}\n")
     assert answer["ok"], answer
+
+
+TALK = """{"name": "talk", "description": "One.", "roles": [{"name": "a", "role": "plan", "prompt": "p"}],
+ "termination_condition": {"type": "iteration_bound", "value": 1}}"""
+HELPER = """assistants:
+  - {id: helper, name: Helper, persona: p, loopEnabled: true, maxIterations: 1, provider: claude-code}
+"""
+
+
+@pytest.fixture
+def inner(project: EngineProject) -> Path:
+    """A project inside of the one that the engine works in, with settings of its own."""
+    folder = project.root / "inner"
+    (folder / "loops").mkdir(parents=True)
+    (folder / "loops" / "talk.json").write_text(TALK)
+    (folder / "helper.assistant.yaml").write_text(HELPER)
+    (project.root / ".loop-ls.yaml").write_text("limits: {budgetUsd: 9}\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["talk", "helper"])
+async def test_what_is_started_by_its_name_has_the_limits_of_its_project(
+    project: EngineProject, inner: Path, name: str
+) -> None:
+    request = {"definition": name, "goal": "Go", "mock": True}
+    for root in (project.root, inner):
+        (inner / ".loop-ls.yaml").write_text("limits: {budgetUsd: lots}\n")
+        answer = await project.engine.start({**request, "root": str(root)})
+        assert (answer["ok"], answer.get("code")) == (False, "file_has_errors"), answer
+        (inner / ".loop-ls.yaml").write_text("limits: {budgetUsd: 1}\n")
+        answer = await project.engine.start({**request, "root": str(root)})
+        assert answer["ok"], answer
+        started = (await project.engine.events(answer["runId"]))["events"][0]
+        assert started["limits"]["budgetUsd"] == 1
+        await project.engine.control("stop", answer["runId"])
+
+
+async def test_a_built_in_loop_has_the_limits_of_the_folder_that_it_is_started_in(
+    project: EngineProject, inner: Path
+) -> None:
+    (inner / ".loop-ls.yaml").write_text("limits: {budgetUsd: lots}\n")
+    request = {"definition": "research", "goal": "Go", "mock": True}
+    assert (await project.engine.start({**request, "root": str(project.root)}))["ok"]
+    answer = await project.engine.start({**request, "root": str(inner)})
+    assert (answer["ok"], answer.get("code")) == (False, "file_has_errors"), answer
+
+
+@pytest.mark.parametrize("settings", ["limits: {budgetUsd: lots}\n", "limits: [\n"])
+async def test_a_fork_is_refused_too_while_a_limit_cannot_be_read(project: EngineProject, settings: str) -> None:
+    run_id = (await project.start("limits: {budgetUsd: 3}\n"))["runId"]
+    async for _, event in project.engine.subscribe(0, run_id):
+        if event["kind"] in ("completed", "failed"):
+            break
+    (project.root / ".loop-ls.yaml").write_text(settings)
+    answer = await project.engine.fork(run_id)
+    assert (answer["ok"], answer.get("code")) == (False, "file_has_errors"), answer
+    (project.root / ".loop-ls.yaml").write_text("limits: {budgetUsd: 2}\n")
+    assert (await project.engine.fork(run_id))["ok"]
