@@ -25,6 +25,7 @@ COMMANDS = {
     "test-until": "ask the judge of a loop about an output",
     "preview": "show prompts with the values of the first iteration",
     "definitions": "list what can be run, with its inputs",
+    "init": "set up a folder for loops: settings and a first loop",
     "new": "write a file to begin with",
     "convert": "write a file in another format",
     "run": "run a workflow or a loop and watch it",

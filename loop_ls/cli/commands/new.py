@@ -38,7 +38,11 @@ _WITHOUT_KEY: Mapping[str, str] = {
 }
 #: What the templates of workflows name, and kinds of files that name it.
 _EXECUTION: Final = "  provider: anthropic\n  model: claude-sonnet-4\n"
+#: What the template of settings names as the judge.
+_JUDGE: Final = "  provider: anthropic\n  model: claude-haiku-4\n"
 _CALLS_MODELS: Final = ("workflow", "loop")
+#: Who may answer, by name.
+WHO_ANSWERS: Final = (*WITHOUT_KEY, *PROVIDERS)
 #: By custom names of workflows are in snake_case (WF115); this holds for every kind.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -46,9 +50,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=tuple(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", nargs="?", metavar="NAME", help="small letters, digits and _; not for settings")
-    choices = (*WITHOUT_KEY, *PROVIDERS)
     about = "who answers: local (a small model on this machine), scripted (answers from a file), anthropic, openai, ..."
-    parser.add_argument("--provider", choices=choices, metavar="NAME", default="anthropic", help=about)
+    parser.add_argument("--provider", choices=WHO_ANSWERS, metavar="NAME", default="anthropic", help=about)
     parser.add_argument("--model", help="which of its models (default: the provider's own)")
     parser.add_argument("--into", default=".", metavar="DIR", help="the folder (default: this one)")
 
@@ -63,27 +66,34 @@ def run(args: argparse.Namespace) -> int:
         return refuse("--provider and --model are for workflows and loops only")
     into = Path(args.into)
     files = contents(args.kind, name, args.provider, args.model)
-    settings = _settings_of(into)
+    settings = settings_of(into)
     to_add = None
     if settings is not None and SETTINGS_NAME in files and args.kind in _CALLS_MODELS:
         del files[SETTINGS_NAME]
         known = load_settings(str(settings.parent))[0].providers
         to_add = None if args.provider in known else f"{args.provider}: {{kind: {args.provider}}}"
+    refused = create(files, into)
+    if refused:
+        return refuse(refused)
+    told = "".join(f"{shown(str(into / path))}\n" for path in files)
+    if to_add:
+        told += f"Add this to {shown(str(settings))} under `providers`: {to_add}\n"
+    write(told + how_to_run(args.kind, str(into / next(iter(files))), args.provider))
+    return CLEAN
+
+
+def create(files: Mapping[str, str], into: Path) -> str:
+    """Write all of them, or none where one is there already; the sentence that says why not, else empty."""
     try:
         there = [path for path in files if (into / path).exists()]
         if there:
-            return refuse(f"{into / there[0]} exists already; nothing was written")
+            return f"{into / there[0]} exists already; nothing was written"
         for path, text in files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(into / path, text.encode(), into)
     except OSError as error:
-        where = error.filename or into
-        return refuse(f"{where} cannot be written: {error.strerror or error}")
-    told = "".join(f"{shown(str(into / path))}\n" for path in files)
-    if to_add:
-        told += f"Add this to {shown(str(settings))} under `providers`: {to_add}\n"
-    write(told + _next(args.kind, str(into / next(iter(files))), args.provider))
-    return CLEAN
+        return f"{error.filename or into} cannot be written: {error.strerror or error}"
+    return ""
 
 
 def contents(kind: str, name: str, provider: str = "anthropic", model: str | None = None) -> dict[str, str]:
@@ -93,6 +103,8 @@ def contents(kind: str, name: str, provider: str = "anthropic", model: str | Non
     if kind in _CALLS_MODELS:
         words[_EXECUTION] = _execution(provider, model)
         templates |= WITHOUT_KEY.get(provider, {})
+    elif kind == "settings" and provider != "anthropic":
+        words[_JUDGE] = _execution(provider, model)
     return {path.format(name=name): _filled(template, words) for template, path in templates.items()}
 
 
@@ -109,7 +121,7 @@ def _filled(template: str, words: Mapping[str, str]) -> str:
     return text
 
 
-def _settings_of(into: Path) -> Path | None:
+def settings_of(into: Path) -> Path | None:
     """The settings that count for files of this folder already."""
     folder = project_folder(into.absolute())
     return None if folder is None else Path(folder) / SETTINGS_NAME
@@ -121,7 +133,7 @@ def snake(word: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_").lstrip("0123456789_")
 
 
-def _next(kind: str, path: str, provider: str) -> str:
+def how_to_run(kind: str, path: str, provider: str) -> str:
     if provider in WITHOUT_KEY:
         return f"Run it, no key needed: loop-ls run {shown(path)} --input 'your wish'\n"
     if kind in _CALLS_MODELS:
