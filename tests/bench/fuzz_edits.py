@@ -4,8 +4,8 @@
 
 Each session opens one long file of one of the four formats beside a workflow that it calls, over stdio, in one of
 the three encodings of positions and with one kind of line ends, and edits it as editors do (see
-`tests/properties/long_texts.py`). Every few steps diagnostics, tokens, symbols, folds, selection at the end of the
-text and renames are asked of both. A difference says the seed of its session; exit status 1.
+`tests/properties/long_texts.py`). Every few steps the text, diagnostics, tokens, symbols, folds, selection at the end
+of the text and renames of both are compared. A difference says the seed of its session; exit status 1.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from loop_ls.server.documents.position_mapping import PositionMapping
+from loop_ls.text.lines import Text
 from tests.bench.server_process import TimedServer
 from tests.properties.long_texts import CALLEE, ENCODINGS, EOLS, FORMATS, Buffer, long_text, some_edit
 
 Json = dict[str, Any]
 #: Sessions between two fresh pairs of processes.
 _RESTART = 25
+EVERYTHING = {"start": {"line": 0, "character": 0}, "end": {"line": 999_999, "character": 0}}
 
 
 class Side:
@@ -110,12 +113,24 @@ class Session:
         self.name = self.rng.choices(list(FORMATS), (5, 2, 2, 2))[0]
         self.uri = (folder / "flows" / FORMATS[self.name][0]).as_uri()
         most = self.rng.choice((size[0], size[0] * 2, size[0] * 3, size[1]))
-        text = long_text(self.name, self.rng, min(most, size[1]), self.rng.choice(EOLS))
-        self.buffer = Buffer(text, encoding)
+        self.eol = self.rng.choice(EOLS)
+        text = long_text(self.name, self.rng, min(most, size[1]), self.eol)
+        self.buffer, self.text = Buffer(text, encoding), Text.of(text)
         self.edited.open(self.uri, text)
 
+    def kinds(self) -> tuple[str, ...]:
+        """What the session is counted by: format, encoding, line ends at its opening and lines of this step."""
+        lines = len(self.buffer.starts)
+        most = next((most for most in (300, 1_000, 3_000) if lines <= most), None)
+        size = f"<= {most} lines" if most else "> 3000 lines"
+        return self.name, self.buffer.encoding, repr(self.eol), size
+
     def step(self) -> None:
-        self.edited.change(self.uri, some_edit(self.buffer, self.rng))
+        changes = some_edit(self.buffer, self.rng)
+        self.edited.change(self.uri, changes)
+        for change in changes:
+            span = PositionMapping(self.text, self.buffer.encoding).read_range(change.get("range") or EVERYTHING)
+            self.text = self.text.edit(span, change["text"])
 
     def differences(self) -> list[str]:
         places = [self._name() for _ in range(3)]
@@ -123,7 +138,8 @@ class Session:
         new = self.fresh.answers(self.uri, places)
         self.fresh.close(self.uri)
         old = self.edited.answers(self.uri, places)
-        return [
+        texts = [] if str(self.text) == self.buffer.text else ["text"]
+        return texts + [
             f"{method}: {_first_difference(one, other)}"
             for (method, one), (_, other) in zip(old, new, strict=True)
             if one != other
@@ -155,7 +171,7 @@ def main() -> int:
     parser.add_argument("--stop", type=int, default=5, help="give up after so many differences")
     args = parser.parse_args()
     done = compared = failures = session = 0
-    formats: Counter[str] = Counter()
+    spread = [Counter[str]() for _ in range(4)]
     begun = time.perf_counter()
     while done < args.steps and failures < args.stop:
         encoding = ENCODINGS[(session // _RESTART) % len(ENCODINGS)]
@@ -171,7 +187,8 @@ def main() -> int:
                 for step in range(1, args.length + 1):
                     one.step()
                     done += 1
-                    formats[one.name] += 1
+                    for counter, value in zip(spread, one.kinds(), strict=True):
+                        counter[value] += 1
                     if step % args.every:
                         continue
                     compared += 1
@@ -184,7 +201,9 @@ def main() -> int:
                     break
             for side in sides:
                 side.end()
-        print(f"{done} steps, {compared} comparisons, {failures} differences, {dict(formats)}", flush=True)
+        print(
+            f"{done} steps, {compared} comparisons, {failures} differences, {[dict(one) for one in spread]}", flush=True
+        )
     print(f"{session} sessions in {time.perf_counter() - begun:.0f} s: {failures} differences")
     return 1 if failures else 0
 

@@ -11,7 +11,7 @@ from loop_ls.formats.common.key_table import Key, Shape
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
-from loop_ls.rules.engine.context import Draft, Spot, draft
+from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
@@ -378,8 +378,6 @@ def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
     for one in view.assistants:
         part = one.get("provider")
         text = None if part is None else text_of(part.node)
-        if part is None or part.node is None or text not in ("openai", "perplexity"):
-            continue
-        if text not in view.settings.providers:
+        if part is not None and text in ("openai", "perplexity") and text not in view.settings.providers:
             message = f"nothing is set up to run `{text}`: name it under `providers` in the settings"
-            yield draft(part.piece, mark(part.node), message)
+            yield draft(part.piece, value_span(part.field), message)

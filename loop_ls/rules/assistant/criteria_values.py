@@ -8,13 +8,14 @@ from typing import NamedTuple
 from loop_ls.formats.assistant.keys import REGEX, TEST_PASS
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.common.object_parts import Part
 from loop_ls.formats.common.regex_check import compiled
-from loop_ls.formats.common.typed_mapping import Block
-from loop_ls.rules.engine.context import Draft, draft
+from loop_ls.formats.common.typed_mapping import Block, Field
+from loop_ls.rules.engine.context import Draft, draft, value_span
 from loop_ls.rules.engine.finding import Fix
-from loop_ls.rules.engine.object_view import ObjectView, mark
+from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Node, Scalar
+from loop_ls.syntax.nodes import Scalar
 
 
 class Value(NamedTuple):
@@ -24,27 +25,26 @@ class Value(NamedTuple):
     piece: Piece
     block: Block
     type: str
-    node: Node
+    field: Field
     text: str
 
     def found(self, message: str, *fix: Fix, tags: frozenset[str] = frozenset()) -> Draft:
-        return draft(self.piece, mark(self.node), message, fixes=fix, tags=tags)
+        return draft(self.piece, value_span(self.field), message, fixes=fix, tags=tags)
 
     @property
     def scalar(self) -> Scalar | None:
         """The text as written here, not behind an alias."""
-        return self.node if isinstance(self.node, Scalar) else None
+        return self.field.node if isinstance(self.field.node, Scalar) else None
 
 
 def values(view: ObjectView, type_: str | None = None) -> Iterator[Value]:
     for one in view.assistants:
-        part, block, own = one.get("loopCriteria"), one.criteria, one.criteria_type
-        field = None if block is None else block.get("value")
-        text = None if field is None else text_of(field.node)
-        if part is None or block is None or field is None or field.node is None or text is None or own is None:
-            continue
-        if type_ is None or own == type_:
-            yield Value(one, part.piece, block, own, field.node, text)
+        match one.get("loopCriteria"), one.criteria_type:
+            case Part(piece, Field(value=Block() as block)), str(own) if type_ is None or own == type_:
+                field = block.get("value")
+                text = None if field is None else text_of(field.node)
+                if field is not None and text is not None:
+                    yield Value(one, piece, block, own, field, text)
 
 
 def patterns(view: ObjectView) -> Iterator[tuple[Value, str]]:

@@ -284,9 +284,9 @@ def _unknown_verifiers(view: ObjectView, subject: Document) -> Iterator[Draft]:
     found = None if part is None else resolved(part.node)
     if part is None or not isinstance(found, Sequence):
         return
-    for item in found.items:
+    for item in [item for item in found.items if item is not None]:
         name = text_of(item)
-        if item is not None and name is not None and name not in names:
+        if name is not None and name not in names:
             better = nearest(name, names)
             told = _not_there(subject, "step", name, names)
             fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()

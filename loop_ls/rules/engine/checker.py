@@ -174,7 +174,7 @@ class Checker:
             return None
         plan_ = self._current_plan(workspace)
         session = self._sessions.get(document.uri)
-        if session is None or session.place != place or session.plan is not plan_ or _moved(session, workspace):
+        if session is None or session.place != place or _moved(session, workspace):
             session = self._sessions[document.uri] = Session(plan_, place, self._remembers)
         if session.document is not document or session.workspace is not workspace:
             session.update(self._world(workspace, document), workspace)
@@ -185,7 +185,6 @@ class Checker:
         if self._plan is None or rules != self._rules:
             self._rules = rules
             self._plan = plan(Selection.of(self._enable, self._disable, rules))
-            self._errors.clear()
         return self._plan
 
     def _world(self, workspace: Workspace, document: Document) -> QueryContext:

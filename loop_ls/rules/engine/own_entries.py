@@ -39,8 +39,8 @@ def _own(element: Element) -> tuple[tuple[Slot, ...], tuple[Use, ...]]:
     slots: dict[int, Slot] = {}
     whole = element.block.node.span
     for slot in element.slots:
-        field, scalar = slot.block.fields.get(slot.key.name), slot.scalar
-        if field is not None and not field.faults and whole.covers(scalar.span):
+        field, scalar = slot.block.fields[slot.key.name], slot.scalar
+        if not field.faults and whole.covers(scalar.span):
             slots.setdefault(id(scalar), slot)
     own = tuple(slots.values())
     if own == element.slots:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +20,6 @@ from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, StrayBraces, Use
 from loop_ls.index.names import NameTable
-from loop_ls.index.piece_facts import Facts
 from loop_ls.index.reading import strays_of
 from loop_ls.index.top_level import Top
 from loop_ls.rules.engine.call_facts import Callee, Callers, Circle
@@ -81,9 +80,6 @@ def places(world: QueryContext, name: str) -> tuple[Definition, ...]:
 
 
 def near_name(world: QueryContext, name: str) -> str | None:
-    found = near_variable(world, name)
-    if found is None or _is_element(world, found):
-        return found
     return nearest(name, (known for known in _sorted_names(world) if _is_element(world, known)))
 
 
@@ -169,14 +165,15 @@ def blank_items(world: QueryContext) -> tuple[Piece, ...]:
 
 
 def empty_sections(world: QueryContext) -> tuple[Top, ...]:
-    found: list[Top] = []
-    pieces: list[tuple[Piece, Facts] | None] = [*world.document.facts(), None]
-    for here, following in pairwise(pieces):
-        if here is None or here[1].top is None or here[0].kind != "head" or here[0].node is not None:
-            continue
-        if following is None or following[0].kind != "item" or following[0].section != here[0].section:
-            found.append(here[1].top)
-    return tuple(found)
+    pieces = tuple(world.document.facts())
+    tops = (
+        facts.top
+        for (piece, facts), following in zip_longest(pieces, pieces[1:])
+        if piece.kind == "head"
+        and piece.node is None
+        and (following is None or following[0].kind != "item" or following[0].section != piece.section)
+    )
+    return tuple(filter(None, tops))
 
 
 def stem(world: QueryContext) -> str | None:
@@ -212,7 +209,7 @@ def without_model(world: QueryContext) -> tuple[tuple[Element, tuple[str, ...]],
     chain = execution is not None and _has(execution, "providers")
     found = []
     for element in world.document.elements:
-        if element.kind == "step" and (element.mode == "embeddings" or (element.mode == "run" and not chain)):
+        if element.mode == "embeddings" or (element.mode == "run" and not chain):
             lacking = _lacking(world, element, execution)
             if lacking:
                 found.append((element, lacking))
@@ -244,8 +241,8 @@ def chain(world: QueryContext) -> tuple[str, ...]:
     block = world.document.execution
     if block is None:
         return ()
-    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
-    return links or tuple(filter(None, (block.text("provider"),)))
+    texts = [link.text("provider") for link in block.blocks("providers")] or [block.text("provider")]
+    return tuple(filter(None, texts))
 
 
 def providers_that_inherit_temperature(world: QueryContext) -> tuple[str, ...]:

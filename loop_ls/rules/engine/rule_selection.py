@@ -94,7 +94,7 @@ def plan(selection: Selection, format_: Format = WORKFLOW) -> Plan:
     load(format_)
     chosen = [check for check in CHECKS if selection.is_on(check)]
     replaced = {check.rule.code for check in chosen if check.replaces}
-    chosen = [check for check in chosen if check.replaces or check.rule.code not in replaced or check.profile]
+    chosen = [check for check in chosen if check.rule.code not in replaced or check.profile]
     return Plan(
         _by_place(check for check in chosen if check.local),
         _by_place(check for check in chosen if not check.local and check.rule.code not in LATE),

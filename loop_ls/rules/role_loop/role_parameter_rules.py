@@ -135,16 +135,16 @@ def _block_at(view: ObjectView, at: object) -> Block | None:
 @also("RL015", on="role_loop")
 def idle_default(view: ObjectView) -> Iterator[Draft]:
     for item in view.parts.listed("parameters"):
-        part = item.get("default")
-        if part is None or item.block is None or is_required(item) is not True or default_text(item) is None:
+        if item.block is None or is_required(item) is not True or default_text(item) is None:
             continue
         if item.block.meant("required") and not item.block.has("required"):
             continue  # RL022
         name = text_of(item.block.fields["name"].node) if item.block.has("name") else None
         of = f"`{name}`" if name else "this parameter"
         message = f"{of} is required, so its default is never used; add `required: false` to let it be left out"
-        drop = drop_key(item.piece, item.block, part.entry)
-        yield draft(item.piece, part.entry.key.span, message, Severity.WARNING, fixes=(drop,))
+        default = item.block.fields["default"].entry
+        drop = drop_key(item.piece, item.block, default)
+        yield draft(item.piece, default.key.span, message, Severity.WARNING, fixes=(drop,))
 
 
 @rule("RL016", "param-description", Severity.WARNING, on="role_loop")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.formats.common.typed_mapping import Block
-from loop_ls.rules.engine.context import Draft, Spot
+from loop_ls.rules.engine.context import Draft, Spot, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import ObjectView, mark
+from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.role_loop.role_loop_rules import reworded
@@ -105,7 +105,5 @@ def manual_unbounded(view: ObjectView) -> Iterator[Draft]:
     part = view.parts.get("termination_condition")
     if part is None or not view.loop.is_manual or not isinstance(part.field.value, Block):
         return
-    field = part.field.value.get("type")
-    if field is not None and field.node is not None:
-        message = "nothing ends this loop but a stop; every iteration costs"
-        yield Draft(Spot(part.piece, mark(field.node)), message)
+    message = "nothing ends this loop but a stop; every iteration costs"
+    yield Draft(Spot(part.piece, value_span(part.field.value.fields["type"])), message)

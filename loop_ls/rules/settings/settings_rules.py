@@ -160,7 +160,7 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
 
 
 def _is_kind(field: Field) -> bool:
-    return field.key.name == "kind" and field.key.choices == PROVIDER_KINDS
+    return field.key.choices == PROVIDER_KINDS
 
 
 @rule("LS004", "secret-in-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
@@ -246,8 +246,8 @@ def unknown_rule(view: ObjectView) -> Iterator[Draft]:
     for pair in part.field.value:
         if not isinstance(pair, Pair) or pair.name in known or pair.entry.merged:
             continue
-        better = nearest(pair.name, known, 1) or nearest(pair.name.upper(), known, 1)
-        better = pair.name.upper() if pair.name.upper() in known else better
+        code = pair.name.upper()
+        better = code if code in known else nearest(code, known, 1)
         hint = f"; did you mean `{better}`?" if better else "; `loop-ls explain --list` shows all"
         fix = (builders.reword(part.piece, pair.entry.key.span, better),) if better else ()
         message = f"there is no rule `{shortened(pair.name)}`{hint}"

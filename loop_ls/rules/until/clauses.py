@@ -52,13 +52,13 @@ def stands_alone(side: Sequence[Word], before: Sequence[Word]) -> bool:
 
 def _first_verb(side: Sequence[Word]) -> int | None:
     """The place of the main verb; verbs of relative clauses ("that explains ...") do not count."""
+    noun = False  # "a list", "the answer"
     for place, word in enumerate(side):
         if word.plain in _DEPENDENT:
             return None
-        if place > 0 and side[place - 1].plain in _ARTICLES:
-            continue  # "a list", "the answer": a noun
-        if word.plain in VERBS or (place > 0 and is_comparison(word)):
+        if not noun and (word.plain in VERBS or (place > 0 and is_comparison(word))):
             return place
+        noun = word.plain in _ARTICLES
     return None
 
 

@@ -16,8 +16,8 @@ from loop_ls.rules.engine.registry import rule
 _COMPARES = ("==", "!=")
 
 
-def _conditions(element: Element) -> Iterator[Slot]:
-    return (slot for slot in own_slots(element) if slot.kind == "if" and slot.condition is not None)
+def _conditions(element: Element) -> Iterator[tuple[Slot, Condition]]:
+    return ((slot, slot.condition) for slot in own_slots(element) if slot.condition is not None)
 
 
 @rule("WF212", "if-comparison", Severity.INFORMATION, on="element", local=True, profile="compat", about=CONDITION)
@@ -41,9 +41,8 @@ def if_comparison(element: Element) -> Iterator[Draft]:
             if: "{{check}}"
             run: "Greet {{input}}"
     """
-    for slot in _conditions(element):
-        condition = slot.condition
-        if condition is not None and condition.kind == "compare":
+    for slot, condition in _conditions(element):
+        if condition.kind == "compare":
             always = "false" if condition.expression else "true"
             yield draft(element.piece, node_span(slot.scalar), f"mcp-cli takes this comparison for {always}, always")
 
@@ -70,9 +69,8 @@ def if_operator(element: Element) -> Iterator[Draft]:
             if: "{{check}} == 'yes'"
             run: "Greet {{input}}"
     """
-    for slot in _conditions(element):
-        condition = slot.condition
-        if condition is None or not condition.unsupported or _compares_nothing(slot, condition):
+    for slot, condition in _conditions(element):
+        if not condition.unsupported or _compares_nothing(slot, condition):
             continue
         known = condition.unsupported in _COMPARES
         start = "this comparison" if known else f"`{shortened(condition.unsupported)}`"
@@ -95,9 +93,8 @@ def constant_if(element: Element) -> Iterator[Draft]:
             if: "{{input}}"
             run: "Greet {{input}}"
     """
-    for slot in _conditions(element):
-        condition = slot.condition
-        if condition is None or condition.kind != "text" or slot.islands:
+    for slot, condition in _conditions(element):
+        if slot.islands:
             continue
         if _compares_nothing(slot, condition):
             message = "this `if` holds no variable, so it is always true; a name needs braces: `{{name}} == 'text'`"

@@ -21,7 +21,7 @@ def mode_of(block: Block) -> Literal["refine", "iterate"] | None:
     """The mode of a loop; None for an unknown or faulty one, about which nothing else is said."""
     field = block.get("mode")
     if field is None or not (field.value or field.faults):
-        return None if field is None and block.meant("mode") else "refine"
+        return "refine"
     match field.value:
         case "refine":
             return "refine"
@@ -397,7 +397,7 @@ def parallel_without_workers(site: Site) -> Iterator[Draft]:
     if field is None or field.value is not True or mode_of(site.block) != "iterate":
         return
     workers = site.block.get("max_workers")
-    if (workers is None and not site.block.meant("max_workers")) or (workers is not None and workers.empty):
+    if workers is None or workers.empty:
         yield site.found(field.entry.key.span, "mcp-cli wants `max_workers` beside `parallel: true` here; it means 3")
 
 

@@ -19,7 +19,7 @@ from loop_ls.rules.workflow.loop_rules import LOOPS, limits, mode_of
 @also("WF403", on=LOOPS, local=True, missing=True)
 def limit_missing(site: Site) -> Iterator[Draft]:
     field = site.block.get("max_iterations")
-    if (field is None and not site.block.meant("max_iterations")) or (field is not None and field.empty):
+    if field is None or field.empty:
         what = has_no(site, "max_iterations")
         message = f"this loop {what}: say after how many iterations it ends at the latest"
         yield site.found(site.label, message, fixes=limits(site))

@@ -117,12 +117,12 @@ def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
 
 def _rename(name: str, places: Places) -> str | None:
     """What a loop variable is called at these places, if it has a counterpart there."""
-    alias = ALIASES.get(name)
-    if alias is not None and exists(alias, places):
+    alias = ALIASES.get(name, "")
+    if exists(alias, places):
         return alias
     for _, where in places:
-        better = _OTHER_MODE.get(name, {}).get(where)
-        if better is not None and exists(better, places):
+        better = _OTHER_MODE.get(name, {}).get(where, "")
+        if exists(better, places):
             return better
     return None
 

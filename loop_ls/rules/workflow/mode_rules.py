@@ -129,8 +129,7 @@ def too_few_executions(site: Site) -> Iterator[Draft]:
     """
     field = site.block.get("executions")
     if field is None:
-        if not site.block.meant("executions"):
-            yield site.found(site.label, "`consensus` needs `executions`: at least two models to ask")
+        yield site.found(site.label, "`consensus` needs `executions`: at least two models to ask")
         return
     if not field.entry.merged and not field.faults and len(site.block.blocks("executions")) < 2:
         yield site.found(field.entry.key.span, "a consensus needs at least two `executions`")
@@ -190,10 +189,9 @@ def unknown_requirement(site: Site) -> Iterator[Draft]:
     """
     field = site.block.get("require")
     if field is None or field.empty:
-        if not site.block.meant("require") or field is not None:
-            choices = listed(site.block.shape.keys["require"].choices)
-            span = site.label if field is None else field.entry.key.span
-            yield site.found(span, f"`consensus` {has_no(site, 'require')}; it is one of {choices}")
+        choices = listed(site.block.shape.keys["require"].choices)
+        span = site.label if field is None else field.entry.key.span
+        yield site.found(span, f"`consensus` {has_no(site, 'require')}; it is one of {choices}")
         return
     yield from outside_its_list(site, "require")
 

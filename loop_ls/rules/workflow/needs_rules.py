@@ -77,9 +77,9 @@ def needs_itself(element: Element) -> Iterator[Draft]:
             needs: []
             run: "Write about {{input}}"
     """
-    field = element.block.get("needs")
     for need in element.needs:
-        if need.name == element.name and field is not None:
+        if need.name == element.name:
+            field = element.block.fields["needs"]
             span = field.span if isinstance(field.node, Alias) else need.span
             yield draft(element.piece, span, f"`{shortened(need.name)}` waits for itself")
 

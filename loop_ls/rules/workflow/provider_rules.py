@@ -117,7 +117,7 @@ def constant_not_filled(view: View) -> Iterator[Draft]:
 @also("WF509", on="document")
 def placeholder_in_head(view: View) -> Iterator[Draft]:
     for top in view.tops():
-        if top.name in ("env", "steps", "loops") or top.field is None or view.top(top.name) is not top:
+        if top.name in ("env", "steps", "loops") or view.top(top.name) is not top:
             continue
         for stray in view.strays(top.name):
             if stray.island.name is not None:
@@ -166,8 +166,8 @@ def unknown_provider(site: Site, view: View) -> Iterator[Draft]:
           - {name: greet, run: "Greet {{input}}"}
     """
     field = site.own("provider")
-    name = field.value if field is not None else None
-    if field is None or not isinstance(name, str) or not name or view.is_provider(name):
+    name = site.block.text("provider")
+    if field is None or not name or view.is_provider(name):
         return
     better = nearest(name, view.provider_names())
     hint = f"; did you mean `{better}`?" if better else ""

@@ -234,9 +234,8 @@ def retries_without_retry(site: Site) -> Iterator[Draft]:
     policy = site.block.get("on_failure")
     if field is None or field.empty or (policy is not None and (policy.faults or policy.value == "retry")):
         return
-    if policy is not None or not site.block.meant("on_failure"):
-        message = "`max_retries` has no effect without `on_failure: retry`"
-        yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
+    message = "`max_retries` has no effect without `on_failure: retry`"
+    yield site.found(field.entry.key.span, message, tags=UNNECESSARY)
 
 
 @also("WF210", on="step", local=True, profile="compat", about="on_failure")

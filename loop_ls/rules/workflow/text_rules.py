@@ -231,8 +231,7 @@ def argument_name(site: Site) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}"}
     """
-    field = site.own("with")
-    if field is None or not isinstance(field.value, tuple):
+    if site.own("with") is None:
         return
     for pair in site.block.pairs("with"):
         if pair.entry.merged:

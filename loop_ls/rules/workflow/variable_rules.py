@@ -232,9 +232,9 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
     if view.known(rest) is not None:
         return None
     owner, _, part = rest.rpartition(".")
-    if owner and _is_rag_part(rest, view):
+    if _is_rag_part(rest, view):
         return f"`{name}` does not exist; write `{rest}`", rest
-    if owner and view.known(owner) is not None:
+    if view.known(owner) is not None:
         return f"`{name}` does not exist: a result is one text without `.{part}`", None
     near = view.near_variable(rest)
     better = f"step.{near}" if near and near != "input" else near

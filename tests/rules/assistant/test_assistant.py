@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from loop_ls.formats.settings.model import settings_of
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine.checker import Checker
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import check_findings, findings_of
 
@@ -426,3 +431,51 @@ def test_AL014_words_are_split_where_a_shell_would_do_nothing_else() -> None:
 def test_AL019_a_file_that_is_there_counts_though_nobody_may_run_it() -> None:
     assert command(__file__) == []
     assert command(f"{__file__}.missing") == ["AL019"]
+
+
+def test_AL024_counts_with_the_limit_of_the_settings() -> None:
+    def told(limits: dict[str, int], iterations: str) -> list[str]:
+        text = f"{HEAD}{iterations}loopCriteria: {{type: manual}}\n"
+        found = findings_of(read_fixture(text, PATH, head=False), settings=settings_of({"limits": limits})[0])[PATH]
+        return [one.message for one in found if one.rule == "AL024"]
+
+    end = "both answers end this loop, so one iteration runs and not {}"
+    assert told({}, "") == [end.format(10)]
+    assert told({}, "maxIterations: 4\n") == [end.format(4)]
+    assert told({"maxIterations": 3}, "maxIterations: 4\n") == [end.format(3)]
+    assert told({"maxIterations": 5}, "maxIterations: 4\n") == [end.format(4)]
+    assert told({"maxIterations": 1}, "maxIterations: 4\n") == []
+    assert told({"maxIterations": 3}, "maxIterations: many\n") == []
+
+
+def test_AL026_speaks_of_values_whose_kind_is_known() -> None:
+    assert "AL026" in [rule for rule, _ in criteria("test_pass", json.dumps("x" * 201))]
+    assert "AL026" not in [rule for rule, _ in criteria("test_pass", json.dumps("x" * 200))]
+    told = found(f"{HEAD}maxIterations: 1\nloopCriteria: {{value: {json.dumps('x' * 600)}}}\n")
+    assert "AL026" not in [rule for rule, _ in told]
+
+
+def test_AL027_speaks_of_the_two_services_alone() -> None:
+    for provider, told in (("openai", ["AL027"]), ("perplexity", ["AL027"]), ("claude-code", []), ("", [])):
+        text = f"name: a\npersona: b\nprovider: {provider}\n"
+        assert [rule for rule, _ in found(text) if rule == "AL027"] == told
+    settings = settings_of({"providers": {"openai": {"models": ["gpt-own"]}}})[0]
+    text = "name: a\npersona: b\nprovider: openai\n"
+    assert not findings_of(read_fixture(text, PATH, head=False), settings=settings)[PATH]
+
+
+def test_AL019_the_command_is_looked_for_where_it_will_run(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "run-it").touch()
+
+    def told(value: str, more: str) -> list[str]:
+        text = f"{HEAD}maxIterations: 1\nloopCriteria: {{type: test_pass, value: {value}{more}}}\n"
+        document = Document.open(f"file://{tmp_path}/{PATH}", text)
+        found = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
+        return [one.rule for one in found if one.rule == "AL019"]
+
+    assert told("./run-it", ", cwd: app") == []
+    assert told("./run-it", "") == ["AL019"]
+    assert told("./app/run-it", "") == []
+    assert told("./app/run-it", ", cwd: app") == ["AL019"]
+    assert told("sh run-it", "") == []

@@ -90,3 +90,37 @@ def test_of_one_case_that_is_held_out_and_of_different_ones_nothing_proves_nothi
     )
     assert told(cases) == []
     assert told("tests: []") == []
+
+
+def test_CK011_a_loop_is_looked_for_among_loops_alone() -> None:
+    flow = 'steps: [{name: polish_all, run: "{{input}}"}]\n'
+    flow += "loops: [{name: polish, workflow: flow, max_iterations: 2, until: It says READY}]"
+    checks = "assert: [{{on: {}, type: is-json}}]"
+
+    def said(target: str) -> list[str]:
+        source = "\n".join(("#- report.checks.yaml", checks.format(target), "#- report.yaml", flow))
+        return [one.message for one in findings_of(read_fixture(source))["report.checks.yaml"] if one.rule == "CK011"]
+
+    assert [said(target) for target in ("loop.polish", "step.polish", "step.polish_all")] == [[], [], []]
+    assert said("loop.polish_all") == ["`report` has no loop `polish_all`"]
+    assert said("loop.polihs") == ["`report` has no loop `polihs`; did you mean `polish`?"]
+
+
+def test_CK011_says_nothing_where_no_workflow_stands_beside() -> None:
+    checks = "#- other.checks.yaml\nassert: [{on: step.wriet, type: is-json}]\nverifiers: [wriet]\n#- report.yaml\n"
+    assert [one.rule for one in findings_of(read_fixture(checks + WORKFLOW))["other.checks.yaml"]] == []
+    beside = findings_of(read_fixture(checks.replace("other", "report") + WORKFLOW))["report.checks.yaml"]
+    assert [one.rule for one in beside if one.rule == "CK011"] == ["CK011", "CK011"]
+
+
+def test_CK011_what_is_no_text_is_no_name_of_a_step() -> None:
+    checks = "#- report.checks.yaml\nverifiers: [{}, write]\nassert: [{{type: is-json}}]\n#- report.yaml\n"
+    for odd in ("5", "[a]", "", "{a: b}"):
+        found = findings_of(read_fixture(checks.format(odd) + WORKFLOW))["report.checks.yaml"]
+        assert [one.rule for one in found if one.rule == "CK011"] == []
+
+
+def test_cases_without_a_workflow_have_no_variables_to_read() -> None:
+    cases = f"#- other.cases.yaml\ntests: [{{name: sea, vars: {{more: x}}, {CHECK}}}]\n#- report.yaml\n{WORKFLOW}"
+    found = findings_of(read_fixture(cases))["other.cases.yaml"]
+    assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []

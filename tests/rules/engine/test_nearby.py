@@ -72,3 +72,10 @@ def test_other_rules_are_not_taken_over() -> None:
     checker.forget(document.uri)
     checker.take_over(other, document.uri)
     assert "WF301" not in [one.rule for one in checker.findings(workspace, document)]
+
+
+def test_of_what_nobody_looked_at_nothing_is_taken_over() -> None:
+    workspace, document = world()
+    checker = Checker()
+    checker.take_over(checker.beside(workspace), document.uri)
+    assert [one.rule for one in checker.findings(workspace, document)] == ["WF103", "WF301", "WF502"]

@@ -22,3 +22,17 @@ def test_a_rule_speaks_where_a_project_below_asks_it() -> None:
     assert checker.speaks(workspace, "WF202")
     assert not checker.speaks(workspace, "WF217")
     assert checker.speaks(workspace, "WF999"), "nobody knows it any more"
+
+
+def test_what_was_found_beside_is_taken_over_in_a_project_below() -> None:
+    document = Document.open("file:///ws/below/flow.yaml", "$schema: workflow/v2.0\nname: flow\nsteps: []\n")
+    none = settings_of({})[0]
+    workspace = Workspace.of(Roots("/ws"), [document], none, {"/ws/below": Project(Roots("/ws/below"), none)})
+    checker = Checker()
+    found = checker.findings(workspace, document)
+    checker.forget(document.uri)
+    other = checker.beside(workspace)
+    other.findings(workspace, document)
+    checker.take_over(other, document.uri)
+    assert document.uri in checker._nested["/ws/below"]._sessions
+    assert checker.findings(workspace, document) == found

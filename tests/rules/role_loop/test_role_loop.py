@@ -408,3 +408,21 @@ def test_RL009_says_what_is_wrong_with_a_number() -> None:
     assert said(1, 1).startswith("1 is the number of the stage before")
     assert said(1, 0).startswith("0 comes behind 1")
     assert said(0, 2).startswith("the numbers leave a gap between 0 and 2")
+
+
+def test_RL001_a_comma_at_the_end_alone_is_removed() -> None:
+    def fixes(text: str) -> list[str]:
+        [one] = findings_of(read_fixture(text, PATH, False))[PATH]
+        return [fix.title for fix in one.fixes]
+
+    assert fixes('{"name": "build",}') == ["Remove the comma"]
+    assert fixes('{"name": "build"\n "roles": []}') == []
+    assert fixes("{'name': 'build'}") == []
+
+
+def test_definitions_without_a_name_are_no_twins() -> None:
+    def told(name: str | None) -> list[str]:
+        files = f"#- {PATH}\n{source(name=name)}\n#- loops/other.json\n{source(name=name)}\n"
+        return [one.rule for one in findings_of(read_fixture(files, PATH, False))[PATH]]
+
+    assert len(set(told("build")) - set(told(None))) == 1

@@ -172,3 +172,12 @@ def test_LS007_an_entry_without_a_text_leads_nowhere_and_is_another_fault() -> N
     assert codes("workflowRoots:\n  -\n  - nowhere\n") == ["LS007"]
     assert codes("workflowRoots: nowhere\n") == ["LS003"]
     assert codes("workflowRoots: [{a: b}, nowhere]\n") == ["LS003", "LS007"]
+
+
+def test_LS005_a_rule_one_letter_away_is_meant_and_no_other() -> None:
+    def said(name: str) -> str:
+        [finding] = findings_of(read_fixture(f"rules: {{{name}: off}}\n", PATH, head=False))[PATH]
+        return finding.message.partition("; ")[2]
+
+    assert [said(name) for name in ("WF115x", "wf115", "wf115x")] == ["did you mean `WF115`?"] * 3
+    assert [said(name) for name in ("WF115xy", "wf115xy")] == ["`loop-ls explain --list` shows all"] * 2

@@ -8,7 +8,9 @@ from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Severity
 from loop_ls.rules.fixes.apply import applied
 from loop_ls.testing.fixture import HEAD, MODEL, read_fixture
 from tests.rules.checking import check_findings, document_of, findings_of, workspace_of
@@ -844,3 +846,237 @@ def test_WF106_counts_the_steps_that_lack_a_model() -> None:
 def test_WF113_no_workers_need_nothing() -> None:
     source = "execution: {{provider: ollama, model: llama3.2, max_workers: {}}}\nsteps:\n  - {{name: a, run: Say it}}\n"
     assert [len(messages(source.format(number), "WF113")) for number in (-1, 0, 1)] == [0, 0, 1]
+
+
+CALLED = "#- draft.yaml\nsteps:\n  - {name: write, run: 'Improve {{input}}, write READY below it'}\n"
+
+
+def test_WF403_a_limit_that_is_misspelt_is_told_once() -> None:
+    def told(limit: str) -> list[str]:
+        source = f"loops:\n  - {{name: a, workflow: draft, {limit} until: It says READY}}\n{CALLED}"
+        return [one.rule for one in findings_of(read_fixture(source))["flow.yaml"] if one.severity is Severity.ERROR]
+
+    assert [told(limit) for limit in ("max_iteratons: 3,", "max_iterations: ,", "", "max_iterations: 3,")] == [
+        *(["WF006"], ["WF403"], ["WF403"], [])
+    ]
+
+
+def test_WF005_a_repeated_value_of_the_head_is_not_joined() -> None:
+    again = "steps: [{name: a, run: '{{input}}'}]\n"
+    source = f"#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nname: other\nversion: 1.0.0\n{again}"
+    found = findings_of(read_fixture(source))["flow.yaml"]
+    [finding] = [one for one in found if one.rule == "WF005"]
+    assert (finding.message, finding.fixes) == ("`name` is repeated; the first is in line 2", ())
+
+
+def test_WF601_says_that_references_are_names_where_a_path_was_written() -> None:
+    def said(reference: str) -> bool:
+        source = f"steps:\n  - {{name: call, template: {{name: {reference}, with: {{input: x}}}}}}\n"
+        [message] = messages(source, "WF601")
+        return "(references are names, not files)" in message
+
+    paths = ("./drafts", "../drafts", "drafts.yaml", "drafts.yml")
+    assert [said(path) for path in paths] == [True] * 4
+    assert not said("team/drafts")
+    assert not said(".drafts")
+
+
+def test_WF005_sections_are_joined_where_neither_stands_in_brackets() -> None:
+    block, flow = "steps:\n  - {name: a, run: '{{input}}'}\n", "steps: [{name: b, run: '{{input}}'}]\n"
+
+    def fixes(first: str, second: str) -> int:
+        found = findings_of(read_fixture(first + second.replace("a,", "c,")))["flow.yaml"]
+        [finding] = [one for one in found if one.rule == "WF005"]
+        return len(finding.fixes)
+
+    assert [fixes(*pair) for pair in ((block, block), (block, flow), (flow, block), (flow, flow))] == [1, 0, 0, 0]
+
+
+def test_WF005_is_found_inside_of_lists_and_mappings() -> None:
+    source = (
+        "steps:\n  - name: a\n    consensus:\n      prompt: '{{input}}'\n      prompt: again\n      require: majority\n"
+    )
+    source += (
+        "      executions:\n        - {provider: openai, model: x, model: y}\n        - {provider: ollama, model: z}\n"
+    )
+    assert messages(source, "WF005") == [
+        "`prompt` is repeated; the first is in line 9",
+        "`model` is repeated; the first is in line 13",
+    ]
+
+
+def test_WF104_a_section_that_cannot_be_read_is_not_empty() -> None:
+    assert messages("steps: words\n", "WF104") == []
+    assert len(messages("steps: []\nenv: words\n", "WF104")) == 1
+    assert len(messages("steps: []\nloops: []\n", "WF104")) == 1
+
+
+def test_WF117_a_slip_is_no_use_of_the_constant_beside_the_one_that_is_used() -> None:
+    def unread(used: str) -> list[str]:
+        return messages(
+            f"env: {{TONE: dry, TONES: warm}}\nsteps:\n  - {{name: a, run: '{{{{env.{used}}}}}'}}\n", "WF117"
+        )
+
+    assert len(unread("TONE")) == 1
+    assert len(unread("TON")) == 1  # it was meant to be TONE
+    assert "TONES" in unread("TONE")[0]
+
+
+def test_WF215_an_empty_list_of_servers_takes_away_those_of_all_steps() -> None:
+    def unused(own: str) -> list[str]:
+        head = "execution: {provider: ollama, model: llama3.2, servers: [files]}\n"
+        steps = f"  - {{name: a, {own}run: 'Look at {{{{input}}}}'}}\n  - {{name: b, run: 'Say {{{{input}}}}'}}\n"
+        return messages(f"{head}steps:\n{steps}", "WF215")
+
+    assert unused("") == []
+    assert unused("servers: [web], ") == []
+    assert [one.split("`")[1] for one in unused("servers: [], ")] == ["a"]
+
+
+def test_WF502_the_result_of_a_called_step_is_a_parameter_outside_of_conditions() -> None:
+    loop = (
+        "loops:\n  - {name: l, workflow: draft, max_iterations: 2, with: {input: '{{write}}'}, until: It says READY}\n"
+    )
+    assert len(messages(f"{loop}{CALLED}", "WF502")) == 1
+    assert messages(loop.replace("{{write}}", "{{input}}").replace("It says", "{{write}} says") + CALLED, "WF502") == []
+
+
+def test_WF503_a_step_whose_name_has_a_dot_is_there() -> None:
+    steps = "steps:\n  - {name: a.b, run: '{{input}}'}\n  - {name: c, needs: [a.b], run: 'Say NAME'}\n"
+    assert messages(steps.replace("NAME", "{{a.b}}"), "WF503") == []
+    assert len(messages(steps.replace("NAME", "{{a.c}}"), "WF503")) == 1
+
+
+def test_WF503_of_a_step_that_is_not_there_nothing_is_said_about_parts() -> None:
+    steps = (
+        "env: {TONE: warm}\nsteps:\n  - {name: plan, run: '{{input}}'}\n  - {name: c, needs: [plan], run: 'Say NAME'}\n"
+    )
+
+    def said(name: str) -> str:
+        [message] = messages(steps.replace("NAME", f"{{{{{name}}}}}"), "WF503")
+        return message
+
+    assert said("step.plan.x") == "`step.plan.x` does not exist: a result is one text without `.x`"
+    assert said("step.nothing.x") == "no step or loop is called `nothing.x`"
+    assert said("env.TONE.x") == "`env.TONE.x` does not exist: constants are texts without parts"
+    assert said("evn.TONE") == "`evn.TONE` does not exist; did you mean `env.TONE`?"
+    assert said("stepp.plan") == "`stepp.plan` does not exist; did you mean `step.plan`?"
+    assert said("Step.plan") == "`Step.plan` does not exist; did you mean `step.plan`?"
+
+
+def test_WF501_callers_that_disagree_have_not_named_the_parameter() -> None:
+    def found(*arguments: str) -> list[str]:
+        calls = "".join(
+            f"#- c{number}.yaml\nsteps:\n  - {{name: a, template: {{name: flow, with: {{{one}}}}}}}\n"
+            for number, one in enumerate(arguments)
+        )
+        return messages("steps:\n  - {name: a, run: '{{mesage}}'}\n" + calls, "WF501")
+
+    assert len(found("message: x", "message: y")) == 1
+    assert found("message: x") == []
+    assert found("message: x", "other: y") == []
+    assert found("message: x", "message: y, other: z", "third: y") == []
+
+
+def test_WF213_and_WF214_look_at_conditions_alone() -> None:
+    def told(condition: str) -> list[str]:
+        source = (
+            f"steps:\n  - {{name: a, run: '{{{{input}}}}'}}\n  - {{name: b, needs: [a], if: {condition}, run: Go}}\n"
+        )
+        return [one.rule for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule in ("WF213", "WF214")]
+
+    assert told("\"{{a}} == 'x'\"") == []
+    assert told("\"${{ a == 'x' }}\"") == []
+    assert told('"${{ a }}"') == []
+    assert told("\"a == 'x'\"") == ["WF214"]
+    assert told("\"{{a}} == 'x' && {{input}}\"") == ["WF213"]
+    assert told("yes please") == ["WF214"]
+
+
+def test_what_is_quoted_is_cut_behind_forty_characters() -> None:
+    assert shortened("x" * 40) == "x" * 40
+    assert shortened("x" * 41) == "x" * 39 + "…"
+    assert shortened("x" * 41, 41) == "x" * 41
+
+
+def test_what_is_marked_of_several_lines_is_one_sign() -> None:
+    block = check_marks("steps:\n  - name: a\n    if: |\n      yes\n      please\n    run: '{{input}}'\n", "WF214")
+    assert block == ["|"]
+
+
+def check_marks(source: str, code: str) -> list[str]:
+    fixture = read_fixture(source)
+    lines = fixture.main.text.split("\n")
+    return [
+        lines[one.span.start.line][one.span.start.column : one.span.end.column]
+        for one in findings_of(fixture)["flow.yaml"]
+        if one.rule == code
+    ]
+
+
+def test_WF705_going_through_a_list_once_is_no_single_iteration() -> None:
+    loop = "loops:\n  - {name: l, workflow: draft, max_iterations: 1, MORE}\n" + CALLED
+    assert len(messages(loop.replace("MORE", "until: It says READY"), "WF705")) == 1
+    assert messages(loop.replace("MORE", "mode: iterate, items: '{{input}}'"), "WF705") == []
+
+
+def test_WF702_says_why_a_result_is_not_there() -> None:
+    loop = "loops:\n  - {name: polish, workflow: draft, max_iterations: 2, until: 'NAME says READY'}\n" + CALLED
+
+    def said(name: str) -> str:
+        [message] = messages(loop.replace("NAME", f"{{{{{name}}}}}"), "WF702")
+        return message
+
+    assert said("write").startswith("`{{write}}` is in `draft` and not known here, so this condition is never met")
+    for name in ("polish", "step.polish"):
+        assert said(name).startswith(f"`{{{{{name}}}}}` does not exist before the loop has ended")
+
+
+def test_WF501_nobody_means_a_name_that_ends_in_a_blank() -> None:
+    steps = "steps:\n  - {name: 'plann ', run: '{{input}}'}\n  - {name: b, needs: [a], run: 'Say {{plann}}'}\n"
+    assert messages(steps, "WF501") == []
+    assert len(messages(steps.replace("plann '", "plannn'"), "WF501")) == 1
+
+
+def test_WF009_a_number_with_two_points_lacks_no_unit() -> None:
+    def said(written: str) -> list[str]:
+        source = f"steps:\n  - {{name: a, timeout: {written}, run: '{{{{input}}}}'}}\n"
+        found = findings_of(read_fixture(source))["flow.yaml"]
+        return [one.message.partition(":")[0] for one in found if "unit" in one.message]
+
+    assert said("1.5") == ["`1.5` has no unit"]
+    assert said("1.5.2") == ["`1.5.2` is no duration"]
+    assert said("1.5s") == []
+
+
+def test_WF813_an_average_is_told_by_its_own_rule() -> None:
+    def told(fusion: str) -> list[str]:
+        source = f"steps:\n  - {{name: a, rag: {{server: pg, query: '{{{{input}}}}', fusion: {fusion}}}}}\n"
+        return [one.rule for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule.startswith("WF8")]
+
+    assert "WF813" in told("sum")
+    assert "WF813" not in told("average")
+    assert "WF813" not in told("weighted")
+
+
+def test_WF303_a_circle_through_the_output_of_a_loop_is_marked_where_it_is_read() -> None:
+    source = "loops:\n  - {name: l, workflow: draft, with: {input: '{{s}}'}, max_iterations: 2, until: It says READY}\n"
+    source += "steps:\n  - {name: s, run: 'Say {{l}}'}\n" + CALLED
+    assert check_marks(source, "WF303") == ["{{s}}"]
+
+
+def test_a_temperature_is_judged_by_all_providers_it_is_for() -> None:
+    steps = "steps:\n  - {name: a, temperature: 1.5, OWN run: '{{input}}'}\n"
+
+    def told(execution: str, own: str = "") -> int:
+        found = findings_of(read_fixture(f"execution: {{{execution}}}\n" + steps.replace("OWN", own)))["flow.yaml"]
+        return sum("temperature from 0 to 1" in one.message for one in found)
+
+    chain = "providers: [{provider: openai, model: a}, {provider: anthropic, model: b}]"
+    assert told(chain) == 1
+    assert told("provider: anthropic, model: b") == 1
+    assert told("provider: openai, model: a") == 0
+    assert told(chain, "provider: openai, model: a,") == 0
+    assert told("temperature: 1.5, " + chain, "provider: openai, model: a,") == 1
+    assert told("temperature: 1.5, provider: openai, model: a", "provider: anthropic, model: b,") == 1
+    assert told("temperature: 1.5, provider: openai, model: a") == 0

@@ -132,3 +132,10 @@ def test_a_fault_behind_an_alias_is_told_where_it_is_written(mode: str, block: s
     written, aliased = at_both(frame, "")
     assert sorted(written) == sorted(expected.split())
     assert aliased == []
+
+
+def test_too_few_models_are_told_where_they_are_written() -> None:
+    source = "steps:\n  - {name: a, consensus: &one {prompt: '{{input}}', require: all, "
+    source += "executions: [{provider: openai, model: x}]}}\n  - {name: b, consensus: {<<: *one, prompt: again}}\n"
+    found = findings_of(read_fixture(source))["flow.yaml"]
+    assert [one.rule for one in found if one.rule == "WF802"] == ["WF802"]
