@@ -109,6 +109,7 @@ class Session:
 
     def __init__(self, sides: tuple[Side, Side], folder: Path, encoding: str, seed: str, size: tuple[int, int]) -> None:
         self.edited, self.fresh = sides
+        self.encoding: Any = encoding
         self.rng = random.Random(seed)
         self.name = self.rng.choices(list(FORMATS), (5, 2, 2, 2))[0]
         self.uri = (folder / "flows" / FORMATS[self.name][0]).as_uri()
@@ -129,7 +130,7 @@ class Session:
         changes = some_edit(self.buffer, self.rng)
         self.edited.change(self.uri, changes)
         for change in changes:
-            span = PositionMapping(self.text, self.buffer.encoding).read_range(change.get("range") or EVERYTHING)
+            span = PositionMapping(self.text, self.encoding).read_range(change.get("range") or EVERYTHING)
             self.text = self.text.edit(span, change["text"])
 
     def differences(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from loop_ls.formats.common.json_types import is_blank, text_of, whole
+from loop_ls.formats.common.json_types import is_blank, text_of
 from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.typed_mapping import Block
@@ -318,12 +318,10 @@ def order(view: ObjectView) -> Iterator[Draft]:
           "termination_condition": {"type": "iteration_bound", "value": 2}
         }
     """
-    if view.loop.orders is None:
-        return
-    for before, stage in pairwise(view.loop.stages):
-        node, earlier = order_of(stage), whole(order_of(before))
-        number = whole(node)
-        if node is None or number is None or earlier is None or number == earlier + 1:
+    stages = view.loop.stages
+    for (earlier, number), stage in zip(pairwise(view.loop.orders or ()), stages[1:], strict=False):
+        node = order_of(stage)
+        if node is None or number == earlier + 1:
             continue
         if number == earlier:
             why = f"{number} is the number of the stage before as well"

@@ -57,8 +57,7 @@ def _behind(head: str, rest: str, view: View) -> str | None:
         return _result(rest, view)
     if plain(head) == "input" or nearest(head, ("input",)):
         return "input"
-    owner = view.near_variable(head)
-    return None if owner is None or owner == "input" else owner
+    return view.near_variable(head)
 
 
 def _result(rest: str, view: View) -> str | None:

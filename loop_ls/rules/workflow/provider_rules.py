@@ -35,9 +35,7 @@ def no_model(view: View) -> Iterator[Draft]:
     top = view.top("execution")
     if top is not None and top.field is not None and top.field.faults:
         return
-    if view.settles_models():
-        return
-    lacking = view.without_model()
+    lacking = () if view.settles_models() else view.without_model()  # most files have a model for all
     if not lacking:
         return
     element, missing = lacking[0]

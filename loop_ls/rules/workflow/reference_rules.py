@@ -105,22 +105,20 @@ def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
         steps:
           - {name: print, run: "Print a card with the title {{title}}"}
     """
-    reference, summary = _called(element, view)
-    if reference is None or summary is None:
-        return
-    whole_input = summary.reads_input and (reference.iterates or reference.argument("input") is None)
-    slips = slips_of(reference, summary)
-    for pair in written_arguments(reference):
-        if pair.name in slips:
-            better = slips[pair.name]
-            message = f"`{summary.name}` has no parameter `{shortened(pair.name)}`; did you mean `{better}`?"
-            fix = builders.reword(element.piece, pair.entry.key.span, better)
-            yield draft(element.piece, pair.entry.key.span, message, fixes=(fix,))
-            continue
-        if pair.name in summary.reads or whole_input or pair.name in ("env", "loop", "step"):
-            continue
-        message = f"`{summary.name}` never uses `{shortened(pair.name)}`"
-        yield draft(element.piece, pair.entry.key.span, message)
+    for reference, summary in _called(element, view):
+        whole_input = summary.reads_input and (reference.iterates or reference.argument("input") is None)
+        slips = slips_of(reference, summary)
+        for pair in written_arguments(reference):
+            if pair.name in slips:
+                better = slips[pair.name]
+                message = f"`{summary.name}` has no parameter `{shortened(pair.name)}`; did you mean `{better}`?"
+                fix = builders.reword(element.piece, pair.entry.key.span, better)
+                yield draft(element.piece, pair.entry.key.span, message, fixes=(fix,))
+                continue
+            if pair.name in summary.reads or whole_input or pair.name in ("env", "loop", "step"):
+                continue
+            message = f"`{summary.name}` never uses `{shortened(pair.name)}`"
+            yield draft(element.piece, pair.entry.key.span, message)
 
 
 def slips_of(reference: Reference, summary: Summary) -> dict[str, str]:
@@ -134,9 +132,12 @@ def slips_of(reference: Reference, summary: Summary) -> dict[str, str]:
     return found
 
 
-def _called(element: Element, view: View) -> tuple[Reference | None, Summary | None]:
+def _called(element: Element, view: View) -> Iterator[tuple[Reference, Summary]]:
+    """The call that is written in an element, where it means a workflow."""
     reference = call_of(element)
-    return (None, None) if reference is None else (reference, view.callee(reference).summary)
+    summary = None if reference is None else view.callee(reference).summary
+    if reference is not None and summary is not None:
+        yield reference, summary
 
 
 @rule("WF603", "argument-missing", Severity.WARNING, on="element", about=CALL)
@@ -163,14 +164,12 @@ def argument_missing(element: Element, view: View) -> Iterator[Draft]:
           - name: write
             run: "Write to {{guest}} in {{place}}"
     """
-    reference, summary = _called(element, view)
-    if reference is None or summary is None:
-        return
-    meant = slips_of(reference, summary).values()  # WF602 tells of them
-    missing = [name for name in summary.parameters if not reference.supplies(name) and name not in meant]
-    if missing:
-        message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
-        yield draft(element.piece, mark(reference), message)
+    for reference, summary in _called(element, view):
+        meant = slips_of(reference, summary).values()  # WF602 tells of them
+        missing = [name for name in summary.parameters if not reference.supplies(name) and name not in meant]
+        if missing:
+            message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
+            yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF604", "calls-itself", Severity.ERROR, on="element", about=CALL)
@@ -269,8 +268,10 @@ def two_matches(element: Element, view: View) -> Iterator[Draft]:
           - {name: write, run: "Improve {{input}}"}
     """
     reference = call_of(element)
-    callee = view.callee(reference) if reference is not None else None
-    if reference is not None and callee is not None and callee.shadowed is not None:
+    if reference is None:
+        return
+    callee = view.callee(reference)
+    if callee.shadowed is not None:
         message = f"`{callee.key}` is meant; there is a `{callee.shadowed}` in the root too"
         yield draft(element.piece, mark(reference), message)
 
@@ -302,17 +303,15 @@ def no_input(element: Element, view: View) -> Iterator[Draft]:
         steps:
           - {name: write, run: "Improve {{input}}"}
     """
-    reference, summary = _called(element, view)
-    if reference is None or summary is None or reference.kind != "template" or reference.arguments:
-        return
-    given = reference.block.get("with")
-    if (
-        summary.reads_input
-        and (given is None or not given.faults)
-        and not (given is None and reference.block.meant("with"))
-    ):
-        message = f"`{summary.name}` reads `{{{{input}}}}` and gets nothing: hand it over in `with`"
-        yield draft(element.piece, mark(reference), message)
+    for reference, summary in _called(element, view):
+        if reference.kind != "template" or reference.arguments or not summary.reads_input:
+            continue
+        given = reference.block.get("with")
+        if given is None and reference.block.meant("with"):
+            continue
+        if given is None or not given.faults:
+            message = f"`{summary.name}` reads `{{{{input}}}}` and gets nothing: hand it over in `with`"
+            yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF608", "input-is-no-text", Severity.ERROR, on="element", local=True, about=CALL)
@@ -396,13 +395,11 @@ def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
           - {name: plot, run: "Find a plot for {{input}}"}
           - {name: tell, needs: [plot], run: "Tell {{plot}}"}
     """
-    reference, summary = _called(element, view)
-    if reference is None or summary is None:
-        return
-    for pair in written_arguments(reference):
-        if pair.name in summary.names:
-            message = f"`{summary.name}` has a step or loop `{shortened(pair.name)}` that takes this name over"
-            yield draft(element.piece, pair.entry.key.span, message)
+    for reference, summary in _called(element, view):
+        for pair in written_arguments(reference):
+            if pair.name in summary.names:
+                message = f"`{summary.name}` has a step or loop `{shortened(pair.name)}` that takes this name over"
+                yield draft(element.piece, pair.entry.key.span, message)
 
 
 @rule("WF611", "loop-variables-for-template", Severity.INFORMATION, on="element", about=CALL)
@@ -427,10 +424,11 @@ def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]
         steps:
           - {name: tell, run: "In round {{loop.iteration}} write READY below {{input}}"}
     """
-    reference, summary = _called(element, view)
-    if reference is not None and summary is not None and reference.kind == "template" and summary.loop_variables:
-        names = listed(summary.loop_variables[:3], "and")
-        yield draft(element.piece, mark(reference), f"`{summary.name}` uses {names}, which a template does not supply")
+    for reference, summary in _called(element, view):
+        if reference.kind == "template" and summary.loop_variables:
+            names = listed(summary.loop_variables[:3], "and")
+            message = f"`{summary.name}` uses {names}, which a template does not supply"
+            yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF612", "not-for-mcp-cli", Severity.WARNING, on="element", profile="compat", about=CALL)

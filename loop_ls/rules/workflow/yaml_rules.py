@@ -179,7 +179,7 @@ def _kind(node: Node) -> str:
 
 
 def _old_form(field: Field) -> str:
-    if field.key.name == "template" and field.key.type is Type.BLOCK and isinstance(field.node, Scalar):
+    if field.key.name == "template" and isinstance(field.node, Scalar):
         return f"; write `template: {{name: {shortened(field.node.text)}}}`"
     return ""
 

@@ -124,3 +124,10 @@ def test_cases_without_a_workflow_have_no_variables_to_read() -> None:
     cases = f"#- other.cases.yaml\ntests: [{{name: sea, vars: {{more: x}}, {CHECK}}}]\n#- report.yaml\n{WORKFLOW}"
     found = findings_of(read_fixture(cases))["other.cases.yaml"]
     assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []
+
+
+def test_cases_of_an_assistant_have_no_variables_to_read() -> None:
+    source = f"#- report.cases.yaml\ntests: [{{name: sea, vars: {{more: x}}, {CHECK}}}]\n"
+    source += "#- report.assistant.yaml\nname: Report\npersona: You report.\n"
+    found = findings_of(read_fixture(source))["report.cases.yaml"]
+    assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []

@@ -426,3 +426,20 @@ def test_definitions_without_a_name_are_no_twins() -> None:
         return [one.rule for one in findings_of(read_fixture(files, PATH, False))[PATH]]
 
     assert len(set(told("build")) - set(told(None))) == 1
+
+
+def test_RL009_numbers_count_only_where_every_stage_has_one() -> None:
+    def told(*orders: int | None) -> list[str]:
+        roles = [
+            {"role": "coder", "prompt": f"Build {at}."} | ({} if order is None else {"order": order})
+            for at, order in enumerate(orders)
+        ]
+        found = findings_of(read_fixture(source(roles=roles), PATH, False))[PATH]
+        return [one.message.partition(",")[0].partition(";")[0] for one in found if one.rule == "RL009"]
+
+    assert told(1, 2, 3) == []
+    assert told(2, 1) == ["1 comes behind 2"]
+    assert told(1, 1) == ["1 is the number of the stage before as well"]
+    assert told(1, 3) == ["the numbers leave a gap between 1 and 3"]
+    assert told(2, 1, None) == []
+    assert told(1, 2, 4, 9) == ["the numbers leave a gap between 2 and 4"]

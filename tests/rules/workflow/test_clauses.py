@@ -1080,3 +1080,50 @@ def test_a_temperature_is_judged_by_all_providers_it_is_for() -> None:
     assert told("temperature: 1.5, " + chain, "provider: openai, model: a,") == 1
     assert told("temperature: 1.5, provider: openai, model: a", "provider: anthropic, model: b,") == 1
     assert told("temperature: 1.5, provider: openai, model: a") == 0
+
+
+def test_WF502_a_loop_through_a_list_supplies_the_item_and_nothing_else() -> None:
+    def told(name: str, mode: str) -> list[str]:
+        caller = f"#- caller.yaml\nloops:\n  - {{name: l, workflow: flow, max_iterations: 2, {mode}}}\n"
+        return messages(f"steps:\n  - {{name: a, run: 'Say {{{{{name}}}}}'}}\n{caller}", "WF502")
+
+    through = "mode: iterate, items: '{{input}}'"
+    assert told("item", through) == []
+    assert len(told("thing", through)) == 1
+    assert len(told("item", "until: It says READY")) == 1
+
+
+def test_WF119_a_key_without_effect_is_told_where_it_is_written() -> None:
+    source = "steps:\n  - &one {name: a, no_color: true, run: '{{input}}'}\n  - {<<: *one, name: b}\n"
+    assert len(messages(source, "WF119")) == 1
+
+
+def test_WF503_a_constant_may_have_a_name_with_a_dot() -> None:
+    steps = "env: {TONE: dry, TONE.x: warm}\nsteps:\n  - {name: a, run: 'Say {{env.NAME}}'}\n"
+    assert messages(steps.replace("NAME", "TONE.x"), "WF503") == []
+    assert len(messages(steps.replace("NAME", "TONE.y"), "WF503")) == 1
+
+
+def test_WF702_no_sentence_is_kept_of_a_step_that_the_judge_never_sees() -> None:
+    def titles(name: str) -> list[str]:
+        callee = "#- draft.yaml\nsteps:\n  - {name: first, run: 'Think of {{input}}'}\n"
+        callee += "  - {name: write, needs: [first], run: 'Improve {{first}}, write READY below it'}\n"
+        loop = f"loops:\n  - {{name: l, workflow: draft, max_iterations: 2, until: '{{{{{name}}}}} is short'}}\n"
+        [finding] = [one for one in findings_of(read_fixture(loop + callee))["flow.yaml"] if one.rule == "WF702"]
+        return [fix.title for fix in finding.fixes]
+
+    assert len(titles("write")) == 2
+    assert len(titles("draft")) == 2
+    assert len(titles("first")) == 1
+
+
+def test_of_a_mapping_of_several_lines_its_first_key_is_marked() -> None:
+    source = "steps:\n  - name: a\n    run:\n      first: '{{input}}'\n      second: 5\n"
+    assert check_marks(source, "WF007") == ["first"]
+
+
+def test_WF001_to_WF009_say_how_a_template_is_written() -> None:
+    found = findings_of(read_fixture("steps:\n  - {name: a, template: draft}\n" + CALLED))["flow.yaml"]
+    [finding] = [one for one in found if one.rule == "WF007"]
+    assert finding.message.endswith("; write `template: {name: draft}`")
+    assert [fix.title for fix in finding.fixes] == ["Write it as a mapping"]
