@@ -20,7 +20,7 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
-from loop_ls.engine.money.accounts import Accounts, ReservationBill
+from loop_ls.engine.money.accounts import Accounts, ReservationBill, SharedReservation
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
@@ -60,8 +60,25 @@ class GatedModels:
             return await self._agent(request, on_text, on_wait)
         prices = await self._prices(request)
         choice = offers(request, prices)
-        number, hold = await self._ledger.hold([cost for _, cost in choice])
-        limit = choice[number][0]
+        while True:
+            number, hold = await self._ledger.hold([cost for _, cost in choice])
+            limit, choice = choice[number][0], choice[number + 1 :]
+            try:
+                return await self._held(request, limit, hold, prices, on_text, on_wait)
+            except ModelFailure as failure:
+                if limit is None or not choice or not _too_long(failure):
+                    raise
+
+    async def _held(
+        self,
+        request: ModelRequest,
+        limit: int | None,
+        hold: SharedReservation,
+        prices: list[Price],
+        on_text: Callable[[str], None] | None,
+        on_wait: Callable[[Waiting], None] | None,
+    ) -> ModelReply:
+        """The reply to a call for which something is set aside: it is bounded by `limit`, where that was not all."""
         asked = request if limit is None else replace(request, max_tokens=limit)
         paid: Cost | None = None
         try:
@@ -124,6 +141,11 @@ class GatedModels:
             provider=request.provider,
             model=request.model,
         )
+
+
+def _too_long(failure: ModelFailure) -> bool:
+    """Whether a model may give shorter answers only than the limit that we set."""
+    return failure.code == "bad_request" and "token" in str(failure.details.get("said", "")).lower()
 
 
 def _counted(reply: ModelReply, request: ModelRequest, prices: list[Price]) -> ModelReply:

@@ -16,12 +16,13 @@ from loop_ls.engine.runners.resolve import is_agent, tells_cost
 from loop_ls.text.json_value import Json
 
 FREE = Price(0.0, 0.0)
-#: Tokens that an answer is taken to have at most where `max_tokens` does not say.
-LONGEST, LONGEST_VERDICT = 16_384, 2_048
-#: Where that does not fit any more, an answer may still be asked for with this `max_tokens`, or as many
-#: as are left, down to the second number: most answers are shorter, and one that is cut says so.
-SHORT, SHORTEST = 4_096, 1_024
-SHORT_VERDICT, SHORTEST_VERDICT = 512, 64
+#: Tokens that an answer has at most where nothing bounds it: as many as the longest that models give, their thoughts
+#: included.
+UNBOUNDED = 131_072
+#: Where those do not fit any more, an answer may still be asked for with one of these as `max_tokens`, the largest that
+#: fits: most answers are shorter, and one that is cut says so.
+BOUNDED = (16_384, 4_096, 1_024)
+BOUNDED_VERDICT = (16_384, 2_048, 512, 64)
 
 
 def price_of(
@@ -61,12 +62,10 @@ def offers(request: ModelRequest, prices: Sequence[Price]) -> list[tuple[int | N
     """With which `max_tokens` the call may be made (None: as it is), and what it may cost then, whoever
     answers."""
     sent = sum(map(tokens_at_most, request.texts))
-    verdict = request.purpose == "judge"
     bounds: list[tuple[int | None, int]]
     if request.max_tokens is not None:
         bounds = [(None, request.max_tokens)]
-    elif verdict:
-        bounds = [(None, LONGEST_VERDICT), (SHORT_VERDICT, SHORT_VERDICT), (SHORTEST_VERDICT, SHORTEST_VERDICT)]
     else:
-        bounds = [(None, LONGEST), (SHORT, SHORT), (SHORTEST, SHORTEST)]
+        limits = BOUNDED_VERDICT if request.purpose == "judge" else BOUNDED
+        bounds = [(None, UNBOUNDED), *((limit, limit) for limit in limits)]
     return [(limit, Cost(max(price.usd(sent, most) for price in prices), sent + most)) for limit, most in bounds]

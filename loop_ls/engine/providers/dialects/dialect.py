@@ -6,6 +6,7 @@ A reader is fed decoded events. It says what was heard, when the answer is whole
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -87,6 +88,10 @@ class Dialect(Protocol):
     def reader(self) -> Reader: ...
 
 
+_LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
+_OUT_OF_BOUNDS = re.compile(r"too (?:large|high|long|big)|at most|at least|less than|greater than|exceed|maximum")
+
+
 @equal_record
 class Unaccepted:
     """Which parameter a provider refused, learnt from its words (models differ, lists would age)."""
@@ -108,7 +113,10 @@ class Unaccepted:
     def find(self, said: str, sent: JsonObject) -> str | None:
         words = said.lower()
         named = ((name, (name, *self.others.get(name, ()))) for name in self.names if name in sent)
-        return next((name for name, called in named if any(one in words for one in called)), None)
+        found = next((name for name, called in named if any(one in words for one in called)), None)
+        if found in _LIMITS and _OUT_OF_BOUNDS.search(words):
+            return None  # it takes the parameter, and another number for it
+        return found
 
 
 class Asked:
