@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
@@ -256,9 +257,19 @@ def place_of(folder: str, root: str) -> str:
     return "" if place == os.path.realpath(root) else place
 
 
+#: Signs that count as printable and of which a screen shows nothing: fillers, an empty pattern of dots, selectors of a
+#: form, joiners.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
+
+
 def literal(text: str) -> str:
-    """Line breaks and signs that a screen does not show stand as escapes: nothing can look like another line."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+    """Line breaks and signs that a screen does not show stand as escapes: nothing can look like another line, and no
+    gap like the end of one."""
+    shown = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+    return _UNSEEN.sub(lambda sign: ascii(sign[0])[1:-1], shown)
 
 
 def _joined(words: Sequence[str]) -> str:

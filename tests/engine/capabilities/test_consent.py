@@ -243,6 +243,14 @@ def test_what_is_shown_is_one_line_with_nothing_hidden_in_it() -> None:
     assert "evil" in told
 
 
+@pytest.mark.parametrize("unseen", ["\u3164", "\u2800", "\u115f", "\uffa0", "\u034f", "\ufe0f", "\U000e0101", "\u180b"])
+def test_no_sign_that_is_not_seen_makes_a_gap_in_what_is_shown(unseen: str) -> None:
+    told = sentence(Program(("sh", "-c", f"true{unseen * 300}; evil")))
+    assert unseen not in told
+    assert "evil" in told
+    assert sentence(Program(("echo", "שלום é 😀"))) == "starts `echo 'שלום é 😀'`"
+
+
 def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for_it() -> None:
     """Its hooks and servers start programs that no loop file names."""
     [works] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", ["KEY"])
