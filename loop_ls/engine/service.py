@@ -484,11 +484,12 @@ class Engine:
         One that is here already is not taken twice."""
         try:
             given = str(document.get("runId", "")) if isinstance(document, Mapping) else ""
-            name = given if given.isascii() and given.isalnum() and len(given) <= 40 else secrets.token_hex(6)
-            carried = await self.journal.read(ImportedRecord, document, name)
-            if carried.run_id in await self.journal.read(self.journal.storage.matching, carried.run_id, 3):
-                if same_run(await self._runs.state(carried.run_id), carried.state):
-                    return {"ok": True, "runId": carried.run_id, "known": True}
+            usable = given.isascii() and given.isalnum() and len(given) <= 40 and given.lower() != "all"
+            carried = await self.journal.read(ImportedRecord, document, given if usable else secrets.token_hex(6))
+            alike = await self.journal.read(self.journal.storage.matching, carried.run_id, 3)
+            if carried.run_id in alike and same_run(await self._runs.state(carried.run_id), carried.state):
+                return {"ok": True, "runId": carried.run_id, "known": True}
+            if alike:  # another of this name, or one whose id begins so: who shortens that would get this one
                 carried = ImportedRecord(document, secrets.token_hex(6))
             await self.journal.adopt(carried.run_id, carried.facts, carried.answers, carried.texts)
             self.journal.keep_snapshot(carried.run_id, await self._folded(carried.run_id))

@@ -84,6 +84,17 @@ async def test_the_same_run_is_taken_once_and_another_of_its_name_gets_a_name_of
     assert len((await other.engine.runs())["runs"]) == 2
 
 
+async def test_what_comes_in_takes_no_id_that_means_other_runs(project: Project, other: Project) -> None:
+    run_id = (await project.run())[0]["runId"]
+    document = await exported(project, run_id)
+    assert other.engine is not None
+    known = (await other.run())[0]["runId"]
+    for given in ("all", "ALL", known[:6], known[:-1]):
+        taken = await other.engine.take_in({**document, "runId": given})
+        assert taken["ok"] and taken["runId"] != given
+    assert (await other.state(known[:6]))["runId"] == known
+
+
 async def test_a_run_that_had_not_ended_is_shown_as_ended_and_runs_nowhere(project: Project, other: Project) -> None:
     project.models.script["write"] = [SILENCE]
     run_id = (await project.start())["runId"]
