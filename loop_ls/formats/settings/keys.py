@@ -199,7 +199,7 @@ LIMITS = shape(
     Key(
         "perProject",
         Type.BLOCK,
-        "Bounds for all runs of this project that are in the record, whenever they were. Deleted runs do not count.",
+        "Bounds for all runs of this project, whenever they were. Runs that were deleted count, too.",
         shape=SHARED_LIMITS,
     ),
     Key(
