@@ -108,7 +108,7 @@ def _prepare_assistant(parts: EngineParts) -> Preparer:
 def _run_assistant(parts: EngineParts) -> Program:
     from loop_ls.engine.assistants.program import AssistantProgram
 
-    return AssistantProgram()
+    return AssistantProgram(facts_of=parts.facts_of)
 
 
 def _prepare_role_loop(parts: EngineParts) -> Preparer:
@@ -121,7 +121,7 @@ def _run_role_loop(parts: EngineParts) -> Program:
     from loop_ls.engine.roles.program import RoleLoopProgram
     from loop_ls.engine.roles.stage_agents import stage_agents
 
-    return RoleLoopProgram(parts.records, stage_agents(parts.records))
+    return RoleLoopProgram(parts.records, stage_agents(parts.records), parts.facts_of)
 
 
 for _one in (

@@ -8,7 +8,7 @@ TypeScript table is generated from this one. Plain Python: the language server i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal[
     "queued",
@@ -22,6 +22,8 @@ Status = Literal[
     "blocked",
     "cancelled",
 ]
+#: The criterion of an iteration that its declared checks have judged: nobody else was asked.
+CHECKS: Final = "checks"
 #: What a judge says: of a failed iteration nobody asks one.
 Judgement = Literal["yes", "no", "impossible", "unclear", "error"]
 Success = Literal["condition_met", "approved", "goal_met", "converged", "completed", "deadline", "no_items"]

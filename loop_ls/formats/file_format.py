@@ -7,17 +7,22 @@ is registered there under the same name, because imports go one way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from loop_ls.text.record import record
 
 if TYPE_CHECKING:
+    from loop_ls.formats.checks.target import Places
     from loop_ls.formats.common.key_table import Shape
     from loop_ls.formats.common.object_parts import Parts
     from loop_ls.formats.common.problem import Placed
 
 #: The name of a file format, as facts, answers and lists spell it: `role_loop`.
 Format = str
+#: What a start calls the text that it hands over.
+StartText = Literal["input", "goal", "message"]
+#: What the parts of a loop file are called.
+PartKind = Literal["step", "stage"]
 
 
 def _never(path: str) -> bool:
@@ -29,6 +34,8 @@ class FileFormat:
     """`label` is its name in sentences. `claims` says of a path (with `/`) whether its name alone makes it a file of
     this format. `keys` imports the key table of a format whose files are one object; a workflow, which is cut into
     steps and loops, has none. `target` is the kind of target that starts a whole file of it; empty: nothing to run.
+    `told_as` is what such a start calls its text, `part` what the file calls its parts, and `places` imports what says
+    what checks and test cases of a file may speak of.
     `flaws` imports what says everything against a file that can be said without looking at others.
     `beside`: a file of it is about the loop file of its name, and without that one it is nobody's."""
 
@@ -37,6 +44,9 @@ class FileFormat:
     claims: Callable[[str], bool] = _never
     keys: Callable[[], Shape] | None = None
     target: str = ""
+    told_as: StartText = "input"
+    part: PartKind = "step"
+    places: Callable[[], Callable[[Parts], Places]] | None = None
     may_be_empty: bool = False
     flaws: Callable[[], Callable[[Parts], Iterable[Placed]]] | None = None
     beside: bool = False

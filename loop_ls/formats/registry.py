@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from loop_ls.formats.assistant import file_format as assistant
 from loop_ls.formats.checks import file_format as checks
-from loop_ls.formats.file_format import FileFormat, Format
+from loop_ls.formats.file_format import FileFormat, Format, PartKind, StartText
 from loop_ls.formats.role_loop import file_format as role_loop
 from loop_ls.formats.settings import file_format as settings
 from loop_ls.formats.workflow import file_format as workflow
 
 if TYPE_CHECKING:
+    from loop_ls.formats.checks.target import Places
     from loop_ls.formats.common.object_parts import Parts
     from loop_ls.formats.common.problem import Placed
 
@@ -68,6 +69,18 @@ def can_run(name: Format | None) -> bool:
     return found is not None and found.can_run
 
 
+def told_as(name: Format | None) -> StartText:
+    """What the start of a file of this format calls the text that it hands over."""
+    found = FORMATS.get(name or "")
+    return "input" if found is None else found.told_as
+
+
+def part_of(name: Format | None) -> PartKind:
+    """What a file of this format calls its parts."""
+    found = FORMATS.get(name or "")
+    return "step" if found is None else found.part
+
+
 def runnable_formats() -> frozenset[Format]:
     """The formats whose files can be started."""
     return frozenset(one.name for one in FORMATS.values() if one.can_run)
@@ -77,6 +90,12 @@ def flaws_of(name: Format | None) -> Callable[[Parts], Iterable[Placed]] | None:
     """What says everything against a file of this format; None: its rules alone do."""
     found = FORMATS.get(name or "")
     return None if found is None or found.flaws is None else found.flaws()
+
+
+def places_of(name: Format | None) -> Callable[[Parts], Places] | None:
+    """What says what checks and test cases of such a file may speak of; None: nothing does."""
+    found = FORMATS.get(name or "")
+    return None if found is None or found.places is None else found.places()
 
 
 def is_beside(name: Format | None) -> bool:

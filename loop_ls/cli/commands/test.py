@@ -1,4 +1,4 @@
-"""`loop-ls test`: run a workflow on each of its test cases and judge the runs by its checks.
+"""`loop-ls test`: run a loop file on each of its test cases and judge the runs by its checks.
 
 Every trial is a run of its own, so what it cost and why it failed is in the record of runs like all else. Exit status:
 0 when all passed, 1 when one did not, 2 when a trial was refused.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from loop_ls.cli.arguments import add_model, from_one, print_json
 from loop_ls.cli.commands.run import RunOptions, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
-from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file
+from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, target_of
 from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
@@ -28,6 +28,7 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.formats.checks.file_format import cases_paths
 from loop_ls.formats.checks.model import Case
 from loop_ls.formats.checks.read import read_cases
+from loop_ls.formats.registry import claimed, told_as
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
 from loop_ls.text.json_value import JsonObject
@@ -35,7 +36,7 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Refusal
 
-HELP = "run a workflow on its test cases and judge it by its checks"
+HELP = "run a loop file on its test cases and judge it by its checks"
 
 
 class Refused(Exception):
@@ -47,7 +48,9 @@ class Refused(Exception):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
+    parser.add_argument(
+        "what", metavar="FILE|NAME", help="a loop file, or the name of a workflow, role loop or assistant"
+    )
     parser.add_argument("-k", dest="named", metavar="NAME", help="only cases whose name contains this")
     parser.add_argument("--repeat", type=from_one, default=1, metavar="N", help="run each case so often")
     parser.add_argument("--junit", metavar="FILE", help="write a report for build servers (JUnit XML)")
@@ -61,10 +64,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The cases of one workflow. `path` is that of the file of cases, relative to `root`."""
+    """The cases of one loop file, of which `name` is to run where it holds several loops. `path` is that of the file
+    of cases, relative to `root`."""
 
     root: Path
-    workflow: Path
+    file: Path
+    name: str
     path: str
     cases: tuple[Case, ...]
 
@@ -76,7 +81,7 @@ class Suite:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        suite = _suite(*found_file(args.what, args.root))
+        suite = _suite(*_loop_file(args))
         cases = suite.chosen(args.named)
         if not cases:
             raise Wrong(f"no test case of {suite.path} is called `{args.named}`")
@@ -116,9 +121,14 @@ def _in_turn(
                 yield trial_id(suite.path, case.name, 1, 1), case, request
 
 
-def _suite(root: Path, workflow: Path) -> Suite:
+def _loop_file(args: argparse.Namespace) -> tuple[Path, Path, str]:
+    """The workspace, the file, and the loop of it that was named. Raises `Wrong`."""
+    return found_loop(args.what, args.root, args.data_dir) or (*found_file(args.what, args.root), "")
+
+
+def _suite(root: Path, file: Path, name: str) -> Suite:
     """Raises `Wrong` and `Failure`."""
-    place = workflow.relative_to(root).as_posix()
+    place = file.relative_to(root).as_posix()
     for path in cases_paths(place):
         text = read_text(str(root / path))
         if text is None:
@@ -126,7 +136,7 @@ def _suite(root: Path, workflow: Path) -> Suite:
         found = read_cases(text)
         if isinstance(found, list):
             raise unusable(path, found)
-        return Suite(root, workflow, path, found)
+        return Suite(root, file, name, path, found)
     beside = next(iter(cases_paths(place)), place)
     raise Wrong(f"{place} has no test cases: there is no {beside}; `loop-ls run --check` judges a single run")
 
@@ -134,12 +144,12 @@ def _suite(root: Path, workflow: Path) -> Suite:
 def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
     """Raises `Failure` for a file that is not there."""
     files = ProjectFiles.of(str(suite.root), {})
-    folder = suite.workflow.relative_to(suite.root).parent.as_posix()
+    folder = suite.file.relative_to(suite.root).parent.as_posix()
     given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
     request: JsonObject = {
         "root": str(suite.root),
-        "path": str(suite.workflow),
-        "target": {"kind": "workflow"},
+        "path": str(suite.file),
+        "target": target_of(suite.file, suite.name),
         "origin": "cli",
         "mock": bool(args.mock),
         "enhance": {"start": False},
@@ -148,7 +158,7 @@ def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
         **asked_instead(args),
     }
     if given.input is not None:
-        request["input"] = given.input
+        request[told_as(claimed(suite.file.as_posix()))] = given.input
     if args.budget_usd is not None:
         request["limits"] = {"budgetUsd": args.budget_usd}
     return request

@@ -34,7 +34,7 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
         root, where = definition
     else:
         root, path = found_file(word, args.root)
-        where = {"path": str(path), "target": _target(path, args.loop)}
+        where = {"path": str(path), "target": target_of(path, args.loop)}
     request: JsonObject = {
         "root": str(root),
         **where,
@@ -65,7 +65,7 @@ def wanted(args: argparse.Namespace) -> RequestedRun:
     return RequestedRun(root, request)
 
 
-def _target(path: Path, loop: str | None) -> JsonObject:
+def target_of(path: Path, loop: str | None) -> JsonObject:
     """What of a file runs: all of it, or the loop with this name, of the kind that such a file holds."""
     from loop_ls.formats.registry import FORMATS, claimed
 
@@ -93,24 +93,42 @@ def asked_instead(args: argparse.Namespace) -> dict[str, str]:
 def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] | None:
     """A role loop by its name, or an assistant by its id, where that is no file and no workflow: those of the
     workspace and the built-in ones."""
+    from loop_ls.formats.role_loop.built_in_loops import BUILT_IN
+
+    root = root_of(args.root)
+    if not _is_bare_name(word, root):
+        return None
+    if word not in BUILT_IN and found_loop(word, args.root, args.data_dir) is None:
+        return None
+    return root, {"target": {"kind": "definition", "name": word}}
+
+
+def found_loop(word: str, root: str | None, data_dir: str | None) -> tuple[Path, Path, str] | None:
+    """The workspace, the file and the name of a role loop or assistant of this name; None: it names something else."""
     from loop_ls.cli.engine.connect import data_dir_of
     from loop_ls.client import data_folder
     from loop_ls.engine.assistants.discovery import Assistants
     from loop_ls.engine.roles.definitions import definitions
-    from loop_ls.formats.role_loop.built_in_loops import BUILT_IN
+
+    place = root_of(root)
+    if not _is_bare_name(word, place):
+        return None
+    data = data_folder(place, data_dir_of(data_dir, place))
+    known = next((one for one in definitions(place.as_posix(), data) if one.name == word and not one.built_in), None)
+    if known is not None:
+        return place, place / known.path, word
+    assistant = Assistants(place).find(word)
+    return None if assistant is None else (place, Path(assistant.path), assistant.id)
+
+
+def _is_bare_name(word: str, root: Path) -> bool:
+    """Whether it is no file and no workflow."""
     from loop_ls.index.disk.discovery import discover
 
     if Path(word).is_file() or "/" in word or word.endswith((".yaml", ".yml", ".json")):
-        return None
-    root = root_of(args.root)
+        return False
     keys = discover(str(root)).workspace.keys
-    if any(key == word or key.rpartition("/")[2] == word for key in keys):
-        return None
-    data = data_folder(root, data_dir_of(args.data_dir, root))
-    names = {one.name for one in definitions(root.as_posix(), data)}
-    if word not in names and word not in BUILT_IN and Assistants(root).find(word) is None:
-        return None
-    return root, {"target": {"kind": "definition", "name": word}}
+    return not any(key == word or key.rpartition("/")[2] == word for key in keys)
 
 
 def found_file(word: str, root: str | None) -> tuple[Path, Path]:

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from loop_ls.cli.watch.words import noted, verdict_word
+from loop_ls.cli.watch.words import first_line, noted, verdict_word
 from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
 from loop_ls.report.terminal_text import shown
-from loop_ls.text.json_value import JsonObject, float_field
+from loop_ls.text.json_value import JsonObject, float_field, text_field
 
 #: Streamed text is shown by its end; more than this is not kept.
 KEPT = 600
@@ -90,6 +90,8 @@ class Watched:
                 self.doing = ""
             case "iteration" | "iteration_failed" | "judged" if place.count("/") == 1:
                 self._streams.clear()
+            case "checked" if only_warns(event):
+                self.notes.append(f"{shown(text_field(event, 'check'))}: {first_line(text_field(event, 'reason'))}")
             case "call":
                 self.waiting = ""
                 self._answered(place, event)
@@ -129,6 +131,11 @@ class Watched:
         heard = self._streams.pop(place, "") + text
         self._streams[place] = heard[-KEPT:]
         self.waiting = ""
+
+
+def only_warns(event: JsonObject) -> bool:
+    """Whether it is a check that did not pass and fails nothing; of others an iteration or the end of the run tells."""
+    return event["kind"] == "checked" and event.get("severity") == "warn" and event.get("verdict") != "pass"
 
 
 def mark(row: Row) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loop_ls.cli.watch.model import SAID, Watched, mark, said
+from loop_ls.cli.watch.model import SAID, Watched, mark, only_warns, said
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending
 from loop_ls.contract.amounts import money
 from loop_ls.contract.run_view.parts import message_of
@@ -40,7 +40,7 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
             return [f"{watched.until or 'paused'}: {shown(str(event['because']))}"]
         case "paused" | "resumed" | "stopping":
             return [str(event["kind"])]
-        case kind if kind in SAID or kind in ("warning", "recovered"):
+        case kind if kind in SAID or kind in ("warning", "recovered") or only_warns(event):
             return [f"! {watched.notes[-1]}"] if watched.notes else []
         case _:
             return []

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from urllib.parse import unquote
 
-from loop_ls.contract.endings import ENDINGS
+from loop_ls.contract.endings import CHECKS, ENDINGS
 from loop_ls.contract.findings import finding_lines
 from loop_ls.contract.run_view.parts import Event, Loop, Node, Retry, Row, Stage, Status, Verdict, message_of, moment
 from loop_ls.contract.run_view.rounds import Rounds
@@ -198,6 +198,8 @@ class RunView:
                 row.may_be_impossible = _flag(event, "mayBeImpossible")
                 found = event.get("findings")
                 row.findings = finding_lines(found if isinstance(found, list) else ())
+                if row.criterion == CHECKS and row.verdict != "yes":  # one line for each check that failed
+                    row.findings = [f"✗ {line}" for line in text_field(event, "answer").splitlines()]
                 row.condition, row.interpolated = self._text(event, "condition"), self._text(event, "interpolated")
                 if (heading := row.parent) is not None and heading.kind == "loop":
                     heading.verdict = row.verdict

@@ -121,7 +121,8 @@ class AgentBody:
 
     async def _assignment(self, turn: Turn, assistant: Assistant) -> Assignment:
         log = self.log
-        message = composed(self.message, turn.number, self.most, log.learnings, log.feedback, log.check)
+        said = (log.learnings, log.feedback, log.check, log.failed_checks.text())
+        message = composed(self.message, turn.number, self.most, *said)
         caps = (assistant.max_budget_usd, self.left_of_total(assistant, turn.number))
         return Assignment(
             message=await with_notes(message, self.recorder, turn.place, turn.place.part("ask")),

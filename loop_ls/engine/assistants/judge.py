@@ -17,18 +17,17 @@ from loop_ls.contract.facts.kinds import ApprovalResolved, Judged, ManualApprova
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import spent
 from loop_ls.engine.assistants.memory import ProgressLog
-from loop_ls.engine.core.fixation import normalised
+from loop_ls.engine.checks.judging import LoopChecks, evidence_of
+from loop_ls.engine.checks.programs import outcome_of, recorded_result
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
+from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.ports import Approval, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
-from loop_ls.engine.judges.test_command import TAIL, Command, CommandResult, failing_tests, words_of
+from loop_ls.engine.judges.test_command import Command, CommandResult, words_of
 from loop_ls.formats.assistant.keys import MANUAL, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
-from loop_ls.text.json_value import Json, JsonObject, from_fields
-
-#: So many failing tests are named in a sentence.
-_NAMED = 5
+from loop_ls.formats.checks.model import Check
+from loop_ls.text.json_value import Json, from_fields
 
 
 class PatternVerdict(TypedDict):
@@ -41,7 +40,8 @@ class PatternVerdict(TypedDict):
 @dataclass(frozen=True, slots=True)
 class AssistantJudge:
     """`folder` is the workspace, `environ` that of the engine. `recorded`: see `AgentBody`.
-    `revise`: people may ask for changes."""
+    `revise`: people may ask for changes. `checks` are asked before the criterion, and in place of one that the file
+    does not have."""
 
     assistant: Assistant
     log: ProgressLog
@@ -52,6 +52,7 @@ class AssistantJudge:
     pattern_limit: float = LIMIT
     recorded: Callable[[str], Json] | None = None
     revise: bool = False
+    checks: LoopChecks | None = None
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         progress = Progress(iteration=turn.number, learning=self.log.learnings[-1])
@@ -75,7 +76,13 @@ class AssistantJudge:
 
     async def _criterion(self, turn: Turn, output: str) -> Verdict:
         criteria = self.assistant.criteria or Criteria()
+        failing = None if self.checks is None else await self.checks.refused(turn, output)
+        if failing is not None:
+            return self._often_enough(criteria, failing)
         match criteria.type:
+            case _ if self.checks is not None and self.assistant.criteria is None and self.checks.decide:
+                await self.checks.met(turn)
+                return _verdict("yes", "")
             case t if t == REGEX:
                 looked_at = last_line(output) if criteria.last_line else output
                 return self._often_enough(criteria, await self._pattern(turn, criteria.value, looked_at))
@@ -114,23 +121,23 @@ class AssistantJudge:
     # -- command -----------------------------------------------------------------------------------
 
     async def _command(self, turn: Turn, criteria: Criteria) -> Verdict:
+        """The criterion as one more check: the same program, for which the loop keeps a criterion of its own."""
         words = words_of(criteria.value) if criteria.argv is None else criteria.argv
         command = Command(words, self._folder(criteria), criteria.timeout_seconds, self.environ)
-
-        async def checked() -> JsonObject:
-            return asdict(await command.run())
 
         def judged(answer: Mapping[str, object]) -> list[Fact]:
             found = from_fields(CommandResult, answer)
             verdict: Judgement = "yes" if found.passed else "no"
             return [self._judged(turn, TEST_PASS, " ".join(words), verdict, found.told).fact(turn.place)]
 
-        with self.recorder.undivided():  # a pause waits for the next iteration
-            found = from_fields(CommandResult, await self.recorder.call(turn.place.part("judge"), checked, judged))
+        found = await recorded_result(command, self.recorder, turn.place.part("judge"), judged)
         if criteria.include_output and not found.passed:
             self.log.check = found.output
         verdict = _verdict("yes" if found.passed else "no", found.told)
-        return verdict if found.passed else replace(verdict, evidence=failure_of(found))
+        if found.passed:
+            return verdict
+        check = Check(TEST_PASS, "command", value=list(words), timeout=criteria.timeout_seconds)
+        return replace(verdict, evidence=evidence_of([outcome_of(check, found)]))
 
     def _folder(self, criteria: Criteria) -> str:
         return self.folder if not criteria.cwd else f"{self.folder}/{criteria.cwd}"
@@ -200,13 +207,3 @@ def _verdict(word: Judgement, answer: str) -> Verdict:
 def last_line(output: str) -> str:
     """The last line that is not blank."""
     return output.rstrip().rpartition("\n")[2]
-
-
-def failure_of(found: CommandResult) -> Evidence:
-    """By its failing tests where its output names them, else by all that it says."""
-    if tests := failing_tests(found.output):
-        more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
-        return Evidence("\n".join(tests), f"the same tests failed: {', '.join(tests[:_NAMED])}{more}")
-    return Evidence(
-        normalised(f"{found.told} {found.output}", TAIL), f"the command failed in the same way: {found.told}"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.engine.assistants.message import learning_of
+from loop_ls.engine.checks.judging import FailedChecks
 from loop_ls.engine.core.loop_driver import Turn
 
 
@@ -15,6 +16,7 @@ class ProgressLog:
         self.check = ""
         self.last_output = ""
         self.met_in_a_row = 0
+        self.failed_checks = FailedChecks()
 
     def remember(self, turn: Turn, output: str) -> None:
         self.learnings.append(learning_of(output, turn.number))

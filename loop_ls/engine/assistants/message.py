@@ -30,13 +30,16 @@ def composed(
     learnings: Sequence[str],
     feedback: str = "",
     check: str = "",
+    failed_checks: str = "",
 ) -> str:
     """The message of an iteration. `feedback` is what a person said to the last output, `check` the end
-    of what the test command printed."""
+    of what the test command printed, `failed_checks` what the declared checks found wrong."""
     if iteration == 1:
         return message
     bullets = "\n".join(f"- Iteration {number}: {learning}" for number, learning in enumerate(learnings, 1))
     parts = [message, f"## Progress Log ({len(learnings)} previous iterations)\n{bullets}"]
+    if failed_checks:
+        parts.append(f"## Failed Checks\n{failed_checks}")
     if check:
         parts.append(f"## Test Output\n```\n{check}\n```")
     if feedback:

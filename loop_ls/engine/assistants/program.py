@@ -18,6 +18,8 @@ from loop_ls.engine.assistants.judge import AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
 from loop_ls.engine.assistants.source import Source
 from loop_ls.engine.assistants.views import REJECTED
+from loop_ls.engine.checks.judging import LoopChecks
+from loop_ls.engine.checks.run_checks import FactsOf, RunChecks, no_facts, run_checks
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits as LoopLimits
 from loop_ls.engine.core.loop_driver import LoopParts, Outcome, as_planned, drive
@@ -58,11 +60,13 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class AssistantProgram:
-    """Runs of `*.assistant.yaml` files. `environ` is that of the engine."""
+    """Runs of `*.assistant.yaml` files. `environ` is that of the engine; `facts_of` reads what has happened in a run
+    so far."""
 
     environ: Mapping[str, str] | None = None
     pattern_limit: float = LIMIT
     recorded: Callable[[str], Json] | None = None
+    facts_of: FactsOf = no_facts
 
     def retold(self, recall: Callable[[str], Json]) -> AssistantProgram:
         """See `engine.projections.prompts.Replayable`."""
@@ -74,13 +78,18 @@ class AssistantProgram:
             start = start_of(plan)
             providers = as_object(plan.settings.get("providers"))
             runner = runner_for(start.assistant.provider, providers, models, plan.mock, self._environ)
+            checks = run_checks(plan, recorder, models, self.facts_of, elements=names_of(start.assistant))
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
-        return await self.loop(start, runner, recorder)
+        return await self.loop(start, runner, recorder, checks)
 
-    async def loop(self, start: Start, runner: Runner, recorder: Recorder) -> Outcome:
+    async def loop(
+        self, start: Start, runner: Runner, recorder: Recorder, declared: RunChecks | None = None
+    ) -> Outcome:
         assistant, log = start.assistant, ProgressLog()
         place = replace(Place(file=start.path).element(assistant.id), workflow="")
+        names = names_of(assistant)
+        checks = None if declared is None else LoopChecks(names, declared, log.failed_checks, alone=True)
         if facts := warnings_of(assistant, place):
             await recorder.record(place.part("warnings"), facts)
         body = AgentBody(
@@ -106,15 +115,22 @@ class AssistantProgram:
             pattern_limit=self.pattern_limit,
             recorded=self.recorded,
             revise=start.revise,
+            checks=checks,
         )
         limits = LoopLimits(max_iterations=start.most, unchanged=start.unchanged)
         parts = LoopParts(assistant.name, place, body, log, limits, judge)
         outcome = await in_time(recorder, assistant.max_duration_seconds, drive(parts, recorder))
-        return told(outcome, start, log)
+        ended = told(outcome, start, log)
+        return ended if checks is None else await checks.at_end(place, ended)
 
     @property
     def _environ(self) -> Mapping[str, str]:
         return os.environ if self.environ is None else self.environ
+
+
+def names_of(assistant: Assistant) -> tuple[str, ...]:
+    """What `on: loop.NAME` of checks calls it by."""
+    return assistant.id, assistant.name
 
 
 def start_of(plan: Plan) -> Start:

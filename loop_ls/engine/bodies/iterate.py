@@ -57,7 +57,7 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
     if frame.checks is not None:
         for index in sorted(run.outputs):
             turn = place.turn(loop.name, index + 1)
-            await frame.checks.after_iteration(turn, loop.name, index + 1, run.outputs[index])
+            await frame.checks.after_iteration(turn, (loop.name,), index + 1, run.outputs[index])
     finished = run.finished()
     if run.failures and finished.reason == "completed":
         failed, total = len(run.failures), len(run.failures) + len(run.outputs)

@@ -12,7 +12,7 @@ from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.called import arguments_of, call_workflow
 from loop_ls.engine.bodies.context import Finished, Frame
 from loop_ls.engine.bodies.limits import limits_of
-from loop_ls.engine.checks.judging import ChecksThenJudge, FailedChecks
+from loop_ls.engine.checks.judging import ChecksThenJudge, FailedChecks, LoopChecks
 from loop_ls.engine.context.interpolation import check_known
 from loop_ls.engine.context.loop_variables import AfterRefine, BeforeIteration, joined
 from loop_ls.engine.context.scope import Scope
@@ -61,7 +61,7 @@ async def run_refine(frame: Frame, loop: Loop, scope: Scope, place: Place) -> Fi
     history = History(skipped.earlier)
     judge: Judge = UntilJudge(loop.until or "", judge_of(frame, loop), scope, history, context.models, context.recorder)
     if frame.checks is not None:
-        judge = ChecksThenJudge(loop.name, frame.checks, judge, failed_checks)
+        judge = ChecksThenJudge(LoopChecks((loop.name,), frame.checks, failed_checks), judge)
     parts = LoopParts(
         name=loop.name,
         place=place,

@@ -7,7 +7,7 @@ through the recorder, so running again after a crash takes the same way and pays
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -17,8 +17,7 @@ from loop_ls.engine.bodies.context import Context, Finished, Frame, Result
 from loop_ls.engine.bodies.elements import run_element
 from loop_ls.engine.bodies.parallel import run_parallel
 from loop_ls.engine.capabilities.guard import may_read
-from loop_ls.engine.checks.declared import declared_checks, judges_otherwise
-from loop_ls.engine.checks.run_checks import RunChecks
+from loop_ls.engine.checks.run_checks import FactsOf, RunChecks, no_facts, run_checks
 from loop_ls.engine.context.interpolation import expand_environment
 from loop_ls.engine.context.loop_variables import AfterRefine
 from loop_ls.engine.context.scope import Scope
@@ -28,18 +27,11 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.events import Event
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
-from loop_ls.text.json_value import JsonObject, as_object, float_field, int_field, text_field
-
-FactsOf = Callable[[str], Awaitable[Sequence[Event]]]
-
-
-async def _no_facts(run_id: str) -> Sequence[Event]:
-    return ()
+from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ class WorkflowProgram:
 
     environment: Callable[[str], str | None] = os.environ.get
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    facts_of: FactsOf = _no_facts
+    facts_of: FactsOf = no_facts
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None = None) -> Outcome:
         """Run what the plan asks for; `within` is where in the run that is, where it is not all of it.
@@ -74,7 +66,7 @@ class WorkflowProgram:
             run=run_workflow,
             max_iterations=plan.max_iterations,
             ceiling=int_field(as_object(plan.settings.get("limits")), "maxIterations"),
-            checks=self._checks(plan, recorder, models, within),
+            checks=run_checks(plan, recorder, models, self.facts_of, within, plan.elements),
             depth=0 if within is None else within.depth + 1,
             item=(plan.target_name, item) if (item := int_field(plan.details, "item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
@@ -93,32 +85,6 @@ class WorkflowProgram:
         if failure is not None and within is None:
             return Outcome(failure.reason, result.output or "", result.iterations, failure, last=result.output)
         return Outcome(result.reason, result.output or "", result.iterations, because=result.because)
-
-    def _checks(self, plan: Plan, recorder: Recorder, models: Models, within: Place | None) -> RunChecks | None:
-        """The declared checks of the run. Raises `Failure`."""
-        checks = declared_checks(plan)
-        if not checks:
-            return None
-        return RunChecks(
-            checks,
-            recorder,
-            models,
-            plan.root,
-            judges_otherwise(plan, Library.of(plan)),
-            plan.mock,
-            lambda: self._spent(plan.run_id, within),
-            None if plan.elements is None else frozenset(plan.elements),
-        )
-
-    async def _spent(self, run_id: str, within: Place | None) -> float | None:
-        """What the calls of a run, or of a part of it, have cost; None: the price of one is unknown."""
-        below = "" if within is None else f"{within.key}/"
-        calls = [event.body for event in await self.facts_of(run_id) if event.kind == "call"]
-        calls = [body for body in calls if str(body.get("place", "")).startswith(below)]
-        answered = [body for body in calls if not body.get("error")]
-        if any(body.get("usd") is None for body in answered):
-            return None
-        return sum(float_field(body, "usd") or 0.0 for body in calls)
 
 
 async def _checked(checks: RunChecks | None, place: Place, result: Result, began: float) -> Failure | None:

@@ -93,13 +93,16 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
         return [*variables, *files]
     needed = needs(library, reached, elements, plan.settings)
     chain = [*chains(library, reached, elements, plan.settings), *needed.asked]
-    chain += asked_by_checks(plan, library)
+    chain += asked_by_checks(plan)
     targets = [target for _, each in chain for target in each]
     if named := as_object(plan.details.get("planner")):
         targets.append(Target(str(named.get("provider")), str(named.get("model"))))
     asked = of_targets(targets, plan, environ, names)
-    started = [Program(words, plan.root) for words in commands(declared_checks(plan))]
-    return [*variables, *files, *asked, *started, *needed.programs(plan.root), *needed.places(environ)]
+    return [*variables, *files, *asked, *_started_by_checks(plan), *needed.programs(plan.root), *needed.places(environ)]
+
+
+def _started_by_checks(plan: Plan) -> list[Capability]:
+    return [Program(words, plan.root) for words in commands(declared_checks(plan))]
 
 
 def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> list[str]:
@@ -129,16 +132,19 @@ def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
         found.append(tool_use(bound.tool, bound.arguments, root))
         servers |= set(servers_with(bound.tool, known))
     needed = of_servers(known, sorted(servers))
-    targets = [target for _, chain in asked_of(loop, settings) for target in chain]
+    targets = [target for _, chain in (*asked_of(loop, settings), *asked_by_checks(plan)) for target in chain]
     apart = "full" not in access.values()
-    return [*found, *of_targets(targets, plan, environ, apart=apart), *needed.programs(root), *needed.places(environ)]
+    asked = of_targets(targets, plan, environ, apart=apart)
+    return [*found, *asked, *_started_by_checks(plan), *needed.programs(root), *needed.places(environ)]
 
 
 def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability]:
     if plan.plays:
         return
     assistant = start_of(plan).assistant
-    yield from of_targets([Target(assistant.provider, assistant.model or "")], plan, environ)
+    asked = [target for _, chain in asked_by_checks(plan) for target in chain]
+    yield from of_targets([Target(assistant.provider, assistant.model or ""), *asked], plan, environ)
+    yield from _started_by_checks(plan)
     if words := test_words(assistant):
         criteria = assistant.criteria
         folder = plan.root if criteria is None or not criteria.cwd else f"{plan.root}/{criteria.cwd}"

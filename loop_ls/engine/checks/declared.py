@@ -15,6 +15,8 @@ from loop_ls.formats.checks.model import AS_STARTED, Case, Check, Checks, checks
 from loop_ls.formats.checks.model import Target as Place
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.file_format import Format
+from loop_ls.formats.registry import part_of
 from loop_ls.formats.workflow.refusals import Refusal
 from loop_ls.formats.workflow.verdict_prompt import SAYS_PASS
 from loop_ls.text.json_value import Json
@@ -44,7 +46,7 @@ def declared_checks(plan: Plan) -> tuple[Check, ...]:
     """The checks of the run, with what it was started with in their texts. Raises `Failure` where the files say
     nothing that can be used."""
     checks, verifiers = declared_apart(plan)
-    return (*checks, *map(_says_pass, verifiers))
+    return (*checks, *(says_pass(one, plan.format) for one in verifiers))
 
 
 def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
@@ -53,15 +55,15 @@ def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
     declaration = declaration_of(plan)
     if declaration is None:
         return (), ()
-    variables = {**plan.parameters, "input": plan.input or ""}
+    variables = {**plan.parameters, "input": plan.input or plan.goal or plan.message or ""}
     found, verifiers = _read(declaration, plan.texts)
     return tuple(with_variables(one, variables) for one in found), verifiers
 
 
-def merged(declaration: Declaration, texts: Mapping[str, str]) -> tuple[Check, ...]:
+def merged(declaration: Declaration, texts: Mapping[str, str], format_: Format) -> tuple[Check, ...]:
     """The checks of the file and of the case, and that its verifiers say PASS. Raises `Failure`."""
     found, verifiers = _read(declaration, texts)
-    return (*found, *map(_says_pass, verifiers))
+    return (*found, *(says_pass(one, format_) for one in verifiers))
 
 
 def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Check, ...], tuple[str, ...]]:
@@ -71,9 +73,9 @@ def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Che
     return checks_of(file, _case(declaration, texts)), file.verifiers
 
 
-def _says_pass(step: str) -> Check:
-    """A step that gives a verdict has to give a good one, as in an enhance loop."""
-    return Check(f"{step} says PASS", "regex", value=SAYS_PASS, on=Place("step", step))
+def says_pass(step: str, format_: Format) -> Check:
+    """A step or stage that gives a verdict has to give a good one, as in an enhance loop."""
+    return Check(f"{step} says PASS", "regex", value=SAYS_PASS, on=Place(part_of(format_), step))
 
 
 def _case(declaration: Declaration, texts: Mapping[str, str]) -> Case:
@@ -100,19 +102,27 @@ def commands(checks: Iterable[Check]) -> Iterator[tuple[str, ...]]:
     return (one.words for one in checks if one.type == "command")
 
 
-def asked_by_checks(plan: Plan, library: Library) -> list[tuple[str, tuple[Target, ...]]]:
+def asked_by_checks(plan: Plan) -> list[tuple[str, tuple[Target, ...]]]:
     """Who judges the rubrics of a run, with the check that asks. Raises `Failure`."""
     rubrics = [one for one in declared_checks(plan) if one.type == "llm-rubric"]
-    otherwise = judges_otherwise(plan, library) if rubrics else ()
-    return [(f"the check `{one.name}`", judge_of(one, otherwise)) for one in rubrics]
+    otherwise = judges_otherwise(plan) if rubrics else ()
+    return [(f"The check `{one.name}`", judge_of(one, otherwise)) for one in rubrics]
 
 
-def judges_otherwise(plan: Plan, library: Library) -> tuple[Target, ...]:
-    """Who judges a rubric that names nobody: in the order in which `until` is judged."""
+def judges_otherwise(plan: Plan) -> tuple[Target, ...]:
+    """Who judges a rubric that names nobody: in the order in which `until` is judged. Only a workflow has models of
+    its own that judge."""
     settings = JudgeSettings.of(plan.settings)
     if settings.judge:
         return settings.judge
-    return execution_targets(library.workflow(library.key_of(plan.path)).execution) or settings.assist
+    return _own_models(plan) or settings.assist
+
+
+def _own_models(plan: Plan) -> tuple[Target, ...]:
+    if not plan.keys:
+        return ()
+    library = Library.of(plan)
+    return execution_targets(library.workflow(library.key_of(plan.path)).execution)
 
 
 def judge_of(check: Check, otherwise: tuple[Target, ...]) -> tuple[Target, ...]:

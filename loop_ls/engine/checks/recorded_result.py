@@ -38,11 +38,11 @@ def looked_at(check: Check, recorded: RecordedResult) -> tuple[CheckedText, ...]
             return "the run gave no result" if recorded.result is None else (CheckedText(recorded.result),)
         case "run":
             return (CheckedText(recorded.result or ""),)
-        case "step":
+        case "step" | "stage":
             text = recorded.steps.get(target.name)
             if text is not None:
                 return (CheckedText(text),)
-            return f"the step `{target.name}` was {'skipped' if target.name in recorded.steps else 'not run'}"
+            return f"the {target.kind} `{target.name}` was {'skipped' if target.name in recorded.steps else 'not run'}"
         case "loop":
             outputs = recorded.loops.get(target.name, ())
             if not outputs:

@@ -8,29 +8,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
 from loop_ls.contract.facts.kinds import Checked, Warned
-from loop_ls.engine.checks.declared import judge_of
+from loop_ls.engine.checks.declared import declared_checks, judge_of, judges_otherwise
 from loop_ls.engine.checks.evaluate import outcomes_of
-from loop_ls.engine.checks.outcome import Outcome, failed, feedback, passed, undecided
+from loop_ls.engine.checks.outcome import Outcome, feedback, undecided
+from loop_ls.engine.checks.programs import outcome_of, recorded_result
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
 from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.judges.test_command import Command, CommandResult
+from loop_ls.engine.events import Event
+from loop_ls.engine.judges.test_command import Command
 from loop_ls.engine.model_calls.ask import Question, answered
-from loop_ls.formats.checks.model import Check
+from loop_ls.formats.checks.model import Check, TargetKind
 from loop_ls.formats.common.target import Target
-from loop_ls.text.json_value import JsonObject, from_fields
+from loop_ls.text.json_value import JsonObject, float_field, from_fields
 
 #: What a run has cost so far, in dollars; None: a price is unknown.
 Spent = Callable[[], Awaitable[float | None]]
-#: Of what a command prints, the end is the reason.
-TAIL = 1_000
+#: Reads what has happened in a run so far.
+FactsOf = Callable[[str], Awaitable[Sequence[Event]]]
+
+
+async def no_facts(run_id: str) -> Sequence[Event]:
+    return ()
 
 
 async def _unknown() -> float | None:
@@ -52,23 +59,34 @@ class RunChecks:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     _found: dict[tuple[str, int | None], Outcome] = field(default_factory=dict)
 
-    async def after_step(self, place: Place, name: str, output: str | None) -> None:
+    @property
+    def asked(self) -> tuple[Check, ...]:
+        """Those that are not left out: a mock run starts no program and asks nobody."""
+        return tuple(one for one in self.checks if not self._is_left_out(one))
+
+    def _is_left_out(self, check: Check) -> bool:
+        return self.mock and check.type in ("command", "llm-rubric")
+
+    async def after_step(self, place: Place, name: str, output: str | None, kind: TargetKind = "step") -> list[Outcome]:
         """`output` None: it was skipped."""
-        await self._decided(place, self._on("step", name), RecordedResult(steps={name: output}))
+        return await self._decided(place, self._on(kind, (name,)), RecordedResult(steps={name: output}))
 
-    async def after_iteration(self, place: Place, loop: str, number: int, output: str) -> tuple[str, ...]:
-        """What is wrong with an iteration, one line for each check that fails it."""
-        found = await self._decided(
-            place, self._on("loop", loop), RecordedResult(loops={loop: (output,)}), iteration=number
-        )
-        return feedback(one for one in found if one.fails)
+    async def after_iteration(
+        self, place: Place, loops: Sequence[str], number: int, output: str, alone: bool = False
+    ) -> list[Outcome]:
+        """`loops` are the names of the one loop; `alone`: its iterations give the result of the run."""
+        recorded = RecordedResult(output, loops=dict.fromkeys(loops, (output,)))
+        checks = [*self._on("loop", loops), *(self._on("result") if alone else ())]
+        return await self._decided(place, checks, recorded, iteration=number)
 
-    async def at_end(self, place: Place, result: str | None, began: float) -> None:
-        """`began`: seconds that had been worked when what is judged began."""
+    async def at_end(self, place: Place, result: str | None, began: float, alone: bool = False) -> None:
+        """`began`: seconds that had been worked when what is judged began. `alone`: the result was looked at with its
+        iteration, if there was one."""
         for check in self.checks:
-            if check.on.name and self._is_due(check) and not any(name == check.name for name, _ in self._found):
+            named = check.on.name or (alone and check.on.kind == "result")
+            if named and self._is_due(check) and not any(name == check.name for name, _ in self._found):
                 await self._decided(place, [check], RecordedResult())
-        checks = [*self._on("result"), *self._on("run")]
+        checks = [*(() if alone else self._on("result")), *self._on("run")]
         usd = await self.spent() if any(one.type == "cost" for one in checks) else None
         milliseconds = (self.recorder.active() - began) * 1000
         await self._decided(place, checks, RecordedResult(result, usd=usd, milliseconds=milliseconds))
@@ -84,10 +102,10 @@ class RunChecks:
         return Failure("verifier_fail", message, "mend what the checks say", reason="verification")
 
     def _is_due(self, check: Check) -> bool:
-        return self.elements is None or check.on.name in self.elements
+        return self.elements is None or not check.on.name or check.on.name in self.elements
 
-    def _on(self, kind: str, name: str = "") -> list[Check]:
-        return [one for one in self.checks if one.on.kind == kind and one.on.name == name]
+    def _on(self, kind: TargetKind, names: Container[str] = ("",)) -> list[Check]:
+        return [one for one in self.checks if one.on.kind == kind and one.on.name in names]
 
     async def _decided(
         self, place: Place, checks: Iterable[Check], recorded: RecordedResult, iteration: int | None = None
@@ -107,7 +125,7 @@ class RunChecks:
         known = cast("list[JsonObject] | None", self.recorder.recall(key))
         if known is not None:
             return [from_fields(partial(Outcome, check), one) for one in known]
-        if self.mock and check.type in ("command", "llm-rubric"):
+        if self._is_left_out(check):
             told = f"the check `{check.name}` is left out: a mock run starts no program and asks nobody"
             await self.recorder.record(key, [Warned(code="check_left_out", message=told).fact(place)], answer=[])
             return []
@@ -119,6 +137,41 @@ class RunChecks:
         ]
         await self.recorder.record(key, facts, answer=kept)
         return outcomes
+
+
+def run_checks(
+    plan: Plan,
+    recorder: Recorder,
+    models: Models,
+    facts_of: FactsOf = no_facts,
+    within: Place | None = None,
+    elements: Iterable[str] | None = None,
+) -> RunChecks | None:
+    """The declared checks of a run, or of the part of it that lies `within`; None: it has none. Raises `Failure`."""
+    checks = declared_checks(plan)
+    if not checks:
+        return None
+    return RunChecks(
+        checks,
+        recorder,
+        models,
+        plan.root,
+        judges_otherwise(plan),
+        plan.mock,
+        lambda: _spent(facts_of, plan.run_id, within),
+        None if elements is None else frozenset(elements),
+    )
+
+
+async def _spent(facts_of: FactsOf, run_id: str, within: Place | None) -> float | None:
+    """What the calls of a run, or of a part of it, have cost; None: the price of one is unknown."""
+    below = "" if within is None else f"{within.key}/"
+    calls = [event.body for event in await facts_of(run_id) if event.kind == "call"]
+    calls = [body for body in calls if str(body.get("place", "")).startswith(below)]
+    answered_calls = [body for body in calls if not body.get("error")]
+    if any(body.get("usd") is None for body in answered_calls):
+        return None
+    return sum(float_field(body, "usd") or 0.0 for body in calls)
 
 
 def checked_fact(outcome: Outcome, iteration: int | None = None) -> Checked:
@@ -145,16 +198,8 @@ class _Effects:
 
     async def command(self, check: Check, looked: CheckedText) -> Outcome:
         command = Command(check.words, self.run.folder, check.timeout, self.run.environ, looked.text)
-
-        async def checked() -> JsonObject:
-            return asdict(await command.run())
-
-        with self.run.recorder.undivided():
-            answer = await self.run.recorder.call(self.place.part(f"check:{check.name}:command"), checked)
-        found = from_fields(CommandResult, answer)
-        output = found.output[-TAIL:]
-        reason = f"{found.told}\n{output}" if output else found.told
-        return passed(check, reason) if found.passed else failed(check, reason)
+        key = self.place.part(f"check:{check.name}:command")
+        return outcome_of(check, await recorded_result(command, self.run.recorder, key))
 
     async def rubric(self, check: Check, looked: CheckedText) -> Outcome:
         votes = [await self._vote(check, looked, number) for number in range(1, check.votes + 1)]

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from loop_ls.contract.facts.kinds import StageCompleted, StageFailed, StageStarted, Warned
+from loop_ls.engine.checks.judging import LoopChecks, StageOutput
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
@@ -38,6 +39,7 @@ class Rounds:
 
     started: Started
     memory: RoundMemory
+    checks: LoopChecks | None = None
 
     async def run(self, turn: Turn) -> str:
         await self.started.sprints.begin(turn.number, turn.place.key)
@@ -63,6 +65,8 @@ class Rounds:
         if "failure" in known:
             raise Failure(**known["failure"], place=place.key)
         self._unblocked(index, stage, known, place)
+        if self.checks is not None:
+            await self.checks.after_stage(StageOutput(place, self.started.names[index], known["output"]))
         return Done(index, stage.role, known["output"], known["artifact"])
 
     async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> StageResult:
@@ -143,6 +147,7 @@ class Rounds:
             done=tuple(done),
             outcomes=tuple(memory.outcomes),
             last=memory.last,
+            failed_checks=memory.failed_checks.text(),
             rationale=memory.rationale,
             findings=memory.findings.lines,
             criteria=started.criteria,

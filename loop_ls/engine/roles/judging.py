@@ -15,6 +15,7 @@ from typing import Literal, assert_never
 from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.findings import finding_line
+from loop_ls.engine.checks.judging import LoopChecks
 from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.ask import Question, ask
@@ -45,10 +46,14 @@ class RoundJudge:
     started: Started
     memory: RoundMemory
     measure: Measure | None = None
+    checks: LoopChecks | None = None
     refused: int = field(default=0, init=False)
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
-        verdict = await self._verdict(turn, output)
+        failing = None
+        if self.checks is not None:
+            failing = await self.checks.refused(turn, output, self.started.outputs(turn))
+        verdict = await self._verdict(turn, output, failing)
         limit = self.started.limit()
         ends = verdict.exit is not None or (limit is not None and turn.number >= limit)
         last = self.started.definition.stages[-1]
@@ -56,18 +61,22 @@ class RoundJudge:
         await self.started.sprints.end(turn.number, status, one_line(last.role, "completed", output))
         return verdict
 
-    async def _verdict(self, turn: Turn, output: str) -> Verdict:
+    async def _verdict(self, turn: Turn, output: str, failing: Verdict | None) -> Verdict:
+        """While a check fails nobody is asked; time and numbers go by all the same."""
         match self.started.definition.termination:
+            case EvaluationBound() | GoalBound() | ToolBound() if failing is not None:
+                return failing
             case EvaluationBound():
                 return await self._evaluate(turn, output)
             case GoalBound():
                 return await self._goal(turn, output)
             case TimeBound():
-                return await self._time(turn)
+                over = await self._time(turn)
+                return over if over.exit is not None else failing or over
             case ToolBound() as bound:
                 return await self._tool(turn, bound)
             case IterationBound() | Manual():
-                return Verdict("no")
+                return failing or Verdict("no")
             case never:
                 assert_never(never)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict, cast
 
 from loop_ls.contract.facts.payload import Error
+from loop_ls.engine.checks.judging import FailedChecks, StageOutput
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Models, Recorder
@@ -20,6 +20,7 @@ from loop_ls.engine.roles.records.sprints import Sprints
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
 from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.role_loop.stage_names import stage_names
 
 
 class StageResult(TypedDict, total=False):
@@ -55,11 +56,10 @@ class Started:
     utility: tuple[Target, ...] = ()
     deadline: float | None = None
     ends_hard: bool = False
-    repeated: frozenset[str] = field(init=False, compare=False)  # labels that several stages have
+    names: tuple[str, ...] = field(init=False, compare=False)  # what places and checks call the stages
 
     def __post_init__(self) -> None:
-        labels = Counter(stage.label for stage in self.definition.stages)
-        object.__setattr__(self, "repeated", frozenset(label for label, count in labels.items() if count > 1))
+        object.__setattr__(self, "names", stage_names([stage.label for stage in self.definition.stages]))
 
     @property
     def criteria(self) -> str:
@@ -73,9 +73,17 @@ class Started:
                 return ""
 
     def stage_place(self, turn: Turn, index: int) -> Place:
-        """Labels may repeat; places may not."""
-        label = self.definition.stages[index].label
-        return turn.place.element(f"{label}-{index + 1}" if label in self.repeated else label)
+        return turn.place.element(self.names[index])
+
+    def outputs(self, turn: Turn) -> list[StageOutput]:
+        """What the stages of an iteration have left."""
+        found = list[StageOutput]()
+        for index in range(len(self.definition.stages)):
+            place = self.stage_place(turn, index)
+            known = recorded_stage(self.recorder, place)
+            if known is not None and "output" in known:
+                found.append(StageOutput(place, self.names[index], known["output"]))
+        return found
 
     def artifact(self, place: Place) -> str:
         return artifact_id(self.run_id, place.key)
@@ -83,12 +91,14 @@ class Started:
 
 @dataclass(slots=True)
 class RoundMemory:
-    """The memory of a role loop: one line for each iteration, the last output, and what its judges found wrong."""
+    """The memory of a role loop: one line for each iteration, the last output, and what its checks and judges found
+    wrong."""
 
     started: Started
     outcomes: list[str] = field(default_factory=list)
     rationale: str = ""
     last: str = ""
+    failed_checks: FailedChecks = field(default_factory=FailedChecks)
     findings: Findings = field(default_factory=Findings)
 
     def remember(self, turn: Turn, output: str) -> None:

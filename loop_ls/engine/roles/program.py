@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Protocol, cast
 
+from loop_ls.engine.checks.judging import LoopChecks
+from loop_ls.engine.checks.run_checks import FactsOf, RunChecks, no_facts, run_checks
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, as_planned, drive
 from loop_ls.engine.core.plan import Plan
@@ -53,8 +55,11 @@ StageAgentsOf = Callable[[Plan, Recorder, Models], StageAgents]
 
 @dataclass(frozen=True, slots=True)
 class RoleLoopProgram:
+    """`facts_of` reads what has happened in a run so far."""
+
     records: Records
     stage_agents: StageAgentsOf
+    facts_of: FactsOf = no_facts
 
     def retold(self, recall: Callable[[str], Json]) -> RoleLoopProgram:
         """See `engine.projections.prompts.Replayable`."""
@@ -65,7 +70,8 @@ class RoleLoopProgram:
         stage_agents = self.stage_agents(plan, recorder, models)
         try:
             started = await self._started(plan, recorder, models, stage_agents)
-            return await _driven(plan, started, stage_agents.measure)
+            checks = run_checks(plan, recorder, models, self.facts_of)
+            return await _driven(plan, started, stage_agents.measure, checks)
         finally:
             await stage_agents.close()
 
@@ -96,12 +102,13 @@ class RoleLoopProgram:
         return replace(base, sprints=sprints, deadline=deadline, ends_hard=hard)
 
 
-async def _driven(plan: Plan, started: Started, measure: Measure | None) -> Outcome:
-    memory = RoundMemory(started)
-    place = Place(file=plan.path).element(started.definition.name)
-    judge = RoundJudge(started, memory, measure)
+async def _driven(plan: Plan, started: Started, measure: Measure | None, declared: RunChecks | None) -> Outcome:
+    memory, name = RoundMemory(started), started.definition.name
+    place = Place(file=plan.path).element(name)
+    checks = None if declared is None else LoopChecks((name,), declared, memory.failed_checks, alone=True)
+    judge = RoundJudge(started, memory, measure, checks)
     limits = Limits(plan.max_iterations, unchanged=int_field(plan.limits, "unchanged"))
-    body = Rounds(started, memory)
+    body = Rounds(started, memory, checks)
     parts = LoopParts(started.definition.name, place, body, memory, limits, judge, started.limit)
     try:
         outcome = await drive(parts, started.recorder)
@@ -109,7 +116,8 @@ async def _driven(plan: Plan, started: Started, measure: Measure | None) -> Outc
         await started.sprints.cancel(len(memory.outcomes))
         await started.sprints.cancel(len(memory.outcomes) + 1)
         raise
-    return await _ended(started, judge, outcome)
+    ended = await _ended(started, judge, outcome)
+    return ended if checks is None else await checks.at_end(place, ended)
 
 
 async def _ended(started: Started, judge: RoundJudge, outcome: Outcome) -> Outcome:

@@ -27,8 +27,8 @@ class Done:
 @dataclass(frozen=True, slots=True)
 class Work:
     """What one stage is told. `outcomes` are the lines of earlier iterations, oldest first; `last` is the output of
-    the iteration before, within the budget; `rationale` is what a model that judges said last; `findings` are the
-    points that are open."""
+    the iteration before, within the budget; `failed_checks` are those that it failed; `rationale` is what a model that
+    judges said last; `findings` are the points that are open."""
 
     loop: str
     goal: str
@@ -42,6 +42,7 @@ class Work:
     outcomes: Sequence[str] = ()
     last: str = ""
     rationale: str = ""
+    failed_checks: str = ""
     findings: str = ""
     criteria: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +67,8 @@ def _sections(work: Work) -> Iterator[str]:
         yield "## Previous iteration outcomes\n\n" + "\n".join(f"- {line}" for line in work.outcomes)
         if work.last:
             yield f"## Last output of iteration {work.iteration - 1}\n\n{work.last}"
+    if work.failed_checks:
+        yield f"## Failed checks\n\n{work.failed_checks}"
     if work.rationale:
         yield f"## What is missing from the goal\n\n{work.rationale}"
     if work.findings:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.contract.facts.kinds import RunStarted
-from loop_ls.engine.assistants.program import start_of
+from loop_ls.engine.assistants.program import names_of, start_of
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
+from loop_ls.engine.checks.declared import asked_by_checks
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
@@ -26,11 +27,14 @@ from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.runners.resolve import is_agent
+from loop_ls.engine.starting.declared_checks import DeclaredAtStart, declaration, with_case
+from loop_ls.engine.starting.folder import Folder
 from loop_ls.engine.starting.recorded import has_errors, recorded, unread
-from loop_ls.engine.starting.required_inputs import require_mock, require_prices
+from loop_ls.engine.starting.required_inputs import require_mock, require_models, require_prices
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.problems import TOLERATED
 from loop_ls.formats.assistant.read import read_assistants
+from loop_ls.formats.checks.target import Places
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.registry import ASSISTANT
@@ -44,12 +48,14 @@ from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`disk` is the hash of the file as it lies on the disk; None where it does not."""
+    """`disk` is the hash of the file as it lies on the disk; None where it does not. `places`: what checks may look
+    at, in any assistant of the file."""
 
     assistant: Assistant
     text: str
     disk: str | None
     settings: Mapping[str, Json]
+    places: Places
 
 
 class AssistantPreparer:
@@ -64,6 +70,10 @@ class AssistantPreparer:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, request, models)
 
     def _prepare(self, request: StartRequest, models: Callable[[Plan], ModelAccess]) -> Prepared:
+        snapshot = None
+        if request.check is not None:
+            snapshot = Folder(request.root).snapshot(request.texts, request.path, request.settings)
+            request = with_case(snapshot, request, "message")
         chosen = self._chosen(request)
         assistant = chosen.assistant
         if not assistant.loop_enabled:
@@ -72,7 +82,10 @@ class AssistantPreparer:
         if request.message is None and request.input is None:
             told = "The loop needs a message: what the assistant has to do."
             raise Refused("input_required", told, "Give a text.", {"names": ["message"]})
-        prepared = _prepared(chosen, request)
+        declared = DeclaredAtStart()
+        if snapshot is not None:
+            declared = declaration(snapshot, request.path, request.check, ASSISTANT, chosen.places)
+        prepared = _prepared(chosen, request, declared)
         plan = read_plan("", {**prepared.started.fact()[1]}, lambda name: prepared.texts.get(name, ""))
         self._settle(assistant, plan, request.consent, models)
         return prepared
@@ -108,7 +121,8 @@ class AssistantPreparer:
             refusals = [Problem(each.code, each.message, each.span.start.line + 1) for each in found]
             raise has_errors(request.path, refusals)
         assistant = _named(found, request)
-        return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw)
+        places = Places(assistant.name, {"loop": [name for one in found for name in names_of(one)]})
+        return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw, places)
 
     def _settle(
         self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], ModelAccess]
@@ -121,8 +135,10 @@ class AssistantPreparer:
         found = capabilities_of(plan, self._environ)
         if not is_agent(provider, providers) and (problem := models(plan).problem(provider)) is not None:
             raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
+        judges = asked_by_checks(plan)
+        require_models(judges, models(plan).problem)
         if in_dollars(plan.limits, plan.settings.get("limits")):
-            asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),))]
+            asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),)), *judges]
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
         self._consents.settle(found, consent, plan.root)
 
@@ -144,8 +160,9 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
     return fitting[0]
 
 
-def _prepared(chosen: Chosen, request: StartRequest) -> Prepared:
-    assistant, name = chosen.assistant, hash_of(chosen.text)
+def _prepared(chosen: Chosen, request: StartRequest, declared: DeclaredAtStart) -> Prepared:
+    assistant = chosen.assistant
+    texts = {request.path: chosen.text, **declared.texts}
     started = RunStarted(
         format=ASSISTANT,
         name=assistant.name,
@@ -155,15 +172,15 @@ def _prepared(chosen: Chosen, request: StartRequest) -> Prepared:
         path=request.path,
         limits=_limits(chosen, request),
         settings=recorded(chosen.settings),
-        files={request.path: name},
+        files={path: hash_of(text) for path, text in texts.items()},
         message=request.message if request.message is not None else request.input,
         session_id=request.session_id,
         origin=request.origin,
         detach=request.detach,
         mock=request.mock,
-        plan={"maxIterations": request.max_iterations, "disk": chosen.disk},
+        plan={"maxIterations": request.max_iterations, "disk": chosen.disk, **declared.plan},
     )
-    return Prepared(started, {name: chosen.text})
+    return Prepared(started, {hash_of(text): text for text in texts.values()})
 
 
 def _limits(chosen: Chosen, request: StartRequest) -> JsonObject:

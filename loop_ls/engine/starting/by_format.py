@@ -40,9 +40,6 @@ class ByFormat:
         if format_ != WORKFLOW and request.enhance.get("start") is True:
             told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
-        if format_ != WORKFLOW and request.check is not None:
-            told = f"Declared checks decide runs of workflows, and {request.path or request.target_name} is none."
-            raise Refused("bad_argument", told, "Run it without `--check`.")
         if format_ != WORKFLOW and (request.provider or request.model):
             told = f"A start names whom workflows ask, and {request.path or request.target_name} is none."
             raise Refused("bad_argument", told, "Run it without `--provider` and `--model`, or change its file.")

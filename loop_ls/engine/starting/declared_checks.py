@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import Declaration, merged
@@ -16,9 +17,10 @@ from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.checks.read import read_cases
-from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.checks.target import Places
+from loop_ls.formats.file_format import Format, StartText
 from loop_ls.formats.workflow.model import Loop, Workflow
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, from_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ class DeclaredAtStart:
     plan: dict[str, Json] = field(default_factory=dict)
 
 
-def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None, workflow: Workflow) -> DeclaredAtStart:
+def declaration(
+    snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None, format_: Format, places: Places
+) -> DeclaredAtStart:
     """`asked` is the `check` of the start: None where nothing is to be judged. Raises `Refused`."""
     if asked is None:
         return DeclaredAtStart()
@@ -45,8 +49,8 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
     texts = {each: text for each in (checks, cases) if each and (text := snapshot.text(each)) is not None}
     found = Declaration(checks, cases, case or "")
     try:
-        declared = merged(found, texts)
-        _require_places(declared, workflow, checks or cases)
+        declared = merged(found, texts, format_)
+        _require_places(declared, places, checks or cases)
     except Failure as failure:
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
@@ -56,11 +60,12 @@ def declaration(snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None,
     return DeclaredAtStart(texts, {"check": found.wire()})
 
 
-def with_case(snapshot: Snapshot, request: StartRequest) -> StartRequest:
-    """Where a start names a test case and gives no input, that of the case is meant. Raises `Refused`."""
+def with_case(snapshot: Snapshot, request: StartRequest, told_as: StartText = "input") -> StartRequest:
+    """Where a start names a test case and gives no text, that of the case is meant; `told_as` is where this kind of
+    start has it. Raises `Refused`."""
     name = (request.check or {}).get("case")
     path = snapshot.first(cases_paths(request.path))
-    if not name or not path or request.input is not None or request.parameters:
+    if not name or not path or getattr(request, told_as) is not None or request.parameters:
         return request
     cases = read_cases(snapshot.text(path) or "")
     case = None if isinstance(cases, list) else next((one for one in cases if one.name == name), None)
@@ -71,17 +76,17 @@ def with_case(snapshot: Snapshot, request: StartRequest) -> StartRequest:
         given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
     except Failure as failure:
         raise Refused("file_has_errors", f"The case `{name}`: {failure.message}.", failure.hint) from None
-    return replace(request, input=given.input, parameters=given.parameters)
+    return from_fields(partial(replace, request), {told_as: given.input, "parameters": given.parameters})
 
 
-def _require_places(checks: Iterable[Check], workflow: Workflow, path: str) -> None:
-    """Raises `Failure` for a step or loop that the workflow does not have."""
-    names = {one.name: isinstance(one, Loop) or isinstance(one.mode, Loop) for one in workflow.elements}
+def places_of_workflow(workflow: Workflow) -> Places:
+    loops = [one.name for one in workflow.elements if isinstance(one, Loop) or isinstance(one.mode, Loop)]
+    return Places(workflow.name, {"step": [one.name for one in workflow.elements], "loop": loops})
+
+
+def _require_places(checks: Iterable[Check], places: Places, path: str) -> None:
+    """Raises `Failure` for a step, stage or loop that the file does not have."""
     for check in checks:
-        target = check.on
-        if not target.name or (target.name in names and (target.kind == "step" or names[target.name])):
-            continue
-        near = nearest(target.name, names)
-        guess = f"; did you mean `{near}`?" if near else ""
-        told = f"the check `{check.name}` looks at `{target.written}`, which `{workflow.name}` does not have{guess}"
-        raise Failure("file_has_errors", f"{path}: {told}")
+        if (missing := places.missing(check.on)) is not None:
+            told = f"the check `{check.name}` looks at `{check.on.written}`, but {missing.told}"
+            raise Failure("file_has_errors", f"{path}: {told}")

@@ -11,11 +11,13 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
+from loop_ls.engine.checks.declared import asked_by_checks
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
@@ -32,14 +34,17 @@ from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Row, Table
 from loop_ls.engine.roles.targets import asked_of
 from loop_ls.engine.runners.resolve import is_agent
+from loop_ls.engine.starting.declared_checks import DeclaredAtStart, declaration, with_case
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.recorded import COMMON, recorded, unread
 from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
+from loop_ls.formats.checks.target import Places
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
+from loop_ls.formats.role_loop.stage_names import stage_names
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Sections of the settings that a role loop depends on.
@@ -72,10 +77,12 @@ class RoleLoopPreparer:
         snapshot = Folder(request.root).snapshot(request.texts, request.path, request.settings)
         settings = snapshot.settings.raw
         found = self._found(snapshot, request)
+        request = with_case(snapshot, replace(request, path=found.path), "goal")
         loop = _filled(found, request, settings)
+        declared = declaration(snapshot, found.path, request.check, ROLE_LOOP, _places(loop))
         session = self._session(request)
-        started = _first_fact(snapshot, found, loop, request, session)
-        texts = {hash_of(found.text): found.text}
+        started = _first_fact(snapshot, found, loop, request, session, declared)
+        texts = {hash_of(text): text for text in (found.text, *declared.texts.values())}
         plan = read_plan("", {**started.fact()[1]}, lambda name: texts.get(name, ""))
         if request.mock:
             require_mock(models(plan))
@@ -144,6 +151,7 @@ class RoleLoopPreparer:
         """Raises `Refused`: somebody cannot be asked, or nobody has agreed to what would happen."""
         providers = as_object(plan.settings.get("providers"))
         asked = list(asked_of(loop, plan.settings))
+        asked += asked_by_checks(plan)
         models = [(who, chain) for who, chain in asked if not any(is_agent(one.provider, providers) for one in chain)]
         require_models(models, access.problem)
         if caps.usd is not None or in_dollars(plan.settings.get("limits")):
@@ -184,7 +192,12 @@ def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Jso
 
 
 def _first_fact(
-    snapshot: Snapshot, found: Definition, loop: RoleLoop, request: StartRequest, session: str
+    snapshot: Snapshot,
+    found: Definition,
+    loop: RoleLoop,
+    request: StartRequest,
+    session: str,
+    declared: DeclaredAtStart,
 ) -> RunStarted:
     settings = snapshot.settings.raw
     limit = _limit(loop, request, int_field(as_object(settings.get("limits")), "maxIterations"))
@@ -197,7 +210,7 @@ def _first_fact(
         path=found.path,
         limits={**_limits(loop, limit), **Caps.of(settings.get("limits"), request.limits).wire()},
         settings=recorded(settings, SECTIONS),
-        files={found.path: hash_of(found.text)},
+        files={path: hash_of(text) for path, text in {found.path: found.text, **declared.texts}.items()},
         goal=fill(request.goal or "", loop.resolved).text,
         parameters=dict(request.parameters),
         session_id=session,
@@ -208,8 +221,13 @@ def _first_fact(
             "maxIterations": limit,
             "stages": [{"role": stage.role, "label": stage.label} for stage in loop.stages],
             "resolved": dict(loop.resolved),
+            **declared.plan,
         },
     )
+
+
+def _places(loop: RoleLoop) -> Places:
+    return Places(loop.name, {"stage": stage_names([one.label for one in loop.stages]), "loop": [loop.name]})
 
 
 def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | None:

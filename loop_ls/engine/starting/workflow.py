@@ -36,7 +36,7 @@ from loop_ls.engine.providers.config import chosen_model
 from loop_ls.engine.providers.scripted.answers import answers_path
 from loop_ls.engine.runs.judge_trial import Judging
 from loop_ls.engine.runs.preflight import needed_elements, reachable, refusal
-from loop_ls.engine.starting.declared_checks import declaration, with_case
+from loop_ls.engine.starting.declared_checks import declaration, places_of_workflow, with_case
 from loop_ls.engine.starting.folder import Folder, Snapshot, Texts
 from loop_ls.engine.starting.part_of_workflow import Part, is_part, part_of
 from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread, why_unread
@@ -163,7 +163,7 @@ class WorkflowPreparer:
             return  # nobody is asked and nothing is sent
         settings = snapshot.settings.raw
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
-        asked += asked_by_checks(plan, chosen.library)
+        asked += asked_by_checks(plan)
         require_models(asked, models(plan).problem)
         providers = as_object(settings.get("providers"))
         if in_dollars(settings.get("limits"), request.limits):
@@ -229,7 +229,7 @@ class WorkflowPreparer:
             self._settle(plan, consent, bool(started.imported))
             return started
         asked = [*chains(library, reached_by(plan, library), elements, plan.settings), *needs_of(plan).asked]
-        asked += asked_by_checks(plan, library)
+        asked += asked_by_checks(plan)
         asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
         self._settle(plan, consent, bool(started.imported))
@@ -288,7 +288,7 @@ def _elements(library: Library, key: str, request: StartRequest) -> frozenset[st
 def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed: Needs) -> Prepared:
     paths = {key: chosen.library.path(key) for key in chosen.reached}
     scripts, unread = _scripts(snapshot, request)
-    declared = declaration(snapshot, request.path, request.check, chosen.workflow)
+    declared = declaration(snapshot, request.path, request.check, WORKFLOW, places_of_workflow(chosen.workflow))
     texts = {path: snapshot.text(path) or "" for path in paths.values()} | scripts | declared.texts
     files = {path: hash_of(text) for path, text in texts.items()}
     started = RunStarted(

@@ -7,9 +7,11 @@ every model that may be asked; how long prompts and answers get is assumed, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from loop_ls.contract.amounts import count
 from loop_ls.features.estimate.answers import Dollars, Estimate, Price, PriceOf
+from loop_ls.features.estimate.declared_checks import told_of_checks
 from loop_ls.features.estimate.script_price import script_price
 from loop_ls.features.language_support import support_of
 from loop_ls.formats.common.providers import PROVIDERS
@@ -40,7 +42,10 @@ def estimate(
 ) -> Estimate:
     """Of a whole workflow, or of a step or loop with what it depends on; of a role loop as a whole; of one
     `assistant` of a file, or of all."""
-    return support_of(document).estimate(workspace, document, element, price, assistant)
+    found = support_of(document).estimate(workspace, document, element, price, assistant)
+    if element is not None or not (told := told_of_checks(workspace, document)):
+        return found
+    return replace(found, why=f"{found.why} {told}".strip())
 
 
 def estimate_of_workflow(

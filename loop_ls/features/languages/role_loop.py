@@ -74,7 +74,7 @@ class RoleLoopSupport(ObjectFileSupport):
         return parameter if parameter is not None else roles.prepare(workspace, document, at)
 
     def rename(self, workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
-        parameter = role_loop.rename(document, at, new)
+        parameter = role_loop.rename(workspace, document, at, new)
         return parameter if parameter is not None else roles.rename(workspace, document, at, new)
 
     def symbols(self, document: Document) -> tuple[Placed, ...]:

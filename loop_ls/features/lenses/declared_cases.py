@@ -12,9 +12,8 @@ from loop_ls.index.workspace import Workspace
 
 
 def case_lenses(workspace: Workspace, document: Document) -> Iterator[Lens]:
-    """Of a workflow beside: declared checks decide runs of no other format."""
     subject = workspace.subject(document)
-    if subject is None or not subject.is_workflow or document.format != TEST_CASES:
+    if subject is None or document.format != TEST_CASES:
         return
     for case in cases_in(document.whole.parts):
         node = case.node("name")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from loop_ls.features.answers import Edits
+from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Span
 
 
@@ -29,3 +31,11 @@ class Rename:
 
     edits: Edits
     prose: Edits = field(default_factory=dict)
+
+
+def gathered(edits: Iterable[tuple[str, TextEdit]]) -> Edits:
+    """By file, each once and in order."""
+    found: dict[str, list[TextEdit]] = {}
+    for uri, edit in edits:
+        found.setdefault(uri, []).append(edit)
+    return {uri: tuple(sorted(set(own), key=lambda edit: edit.span)) for uri, own in found.items()}

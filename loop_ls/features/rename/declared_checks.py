@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from loop_ls.formats.checks.keys import VERIFIERS
-from loop_ls.formats.checks.parts import checks_in
+from loop_ls.formats.checks.parts import cases_in, checks_in
 from loop_ls.formats.checks.target import target_of
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
+from loop_ls.index.checked_file import about
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Node, Scalar, Sequence, resolved
+from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence, resolved
 from loop_ls.text.position import Position, Span
 
 
 def edits_beside(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
     """The edits that call an element of the workflow by its new name, with the URIs of their files."""
-    for document in workspace.documents.values():
-        if document.format in (DECLARED_CHECKS, TEST_CASES) and _is_about(workspace, document, workflow):
-            for piece, node in _named(document, name):
-                span = _name_in(document, piece, node, name)
+    for document in about(workspace, workflow, DECLARED_CHECKS, TEST_CASES):
+        for piece, node in _named(document, name):
+            span = _name_in(document, piece, node, name)
+            if span is not None:
+                yield document.uri, TextEdit(span, new)
+
+
+def variables_beside(workspace: Workspace, loop_file: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
+    """The edits that call a parameter of a loop file by its new name: in the variables of its test cases, and in the
+    texts of its checks."""
+    for document in about(workspace, loop_file, DECLARED_CHECKS, TEST_CASES):
+        for case in cases_in(document.whole.parts):
+            given = resolved(case.node("vars"))
+            for entry in given.entries if isinstance(given, Mapping) else ():
+                span = _name_in(document, case.piece, entry.key, name) if entry.key.text == name else None
                 if span is not None:
                     yield document.uri, TextEdit(span, new)
+        for check in checks_in(document.whole.parts):
+            if (node := check.node("value")) is not None and check.bare_type != "command":
+                yield from ((document.uri, TextEdit(one, new)) for one in _filled_in(document, check.piece, node, name))
 
 
-def _is_about(workspace: Workspace, document: Document, workflow: Document) -> bool:
-    subject = workspace.subject(document)
-    return subject is not None and subject.uri == workflow.uri
+def _filled_in(document: Document, piece: Piece, node: Node, name: str) -> Iterator[Span]:
+    """Where a text names a variable, as far as it stands on one line."""
+    span = document.absolute(piece, node.span)
+    for number in range(span.start.line, span.end.line + 1):
+        line = document.text.lines[number]
+        for found in re.finditer(r"\{\{\s*(" + re.escape(name) + r")\s*\}\}", line):
+            place = Span(Position(number, found.start(1)), Position(number, found.end(1)))
+            if span.start <= place.start and place.end <= span.end:
+                yield place
 
 
 def _named(document: Document, name: str) -> Iterator[tuple[Piece, Node]]:

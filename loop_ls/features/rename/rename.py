@@ -13,8 +13,8 @@ from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Edits
 from loop_ls.features.language_support import support_of
 from loop_ls.features.rename import anchors
-from loop_ls.features.rename.answers import Refused, Renamable, Rename
-from loop_ls.features.rename.declared_checks import edits_beside
+from loop_ls.features.rename.answers import Refused, Renamable, Rename, gathered
+from loop_ls.features.rename.declared_checks import edits_beside, variables_beside
 from loop_ls.features.rename.occurrences import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
@@ -59,11 +59,13 @@ def rename_in_workflow(workspace: Workspace, document: Document, at: Position, n
         return Refused(reason)
     places = list(occurrences(workspace, named))
     if named.kind is Kind.WORKFLOW:
-        return Rename(_gathered(_workflow_edits(workspace, named, new, places)))
+        return Rename(gathered(_workflow_edits(workspace, named, new, places)))
     own = [(one.document.uri, TextEdit(one.span, new)) for one in places]
     if named.kind is Kind.ELEMENT:
         own += edits_beside(workspace, named.document, named.name, new)
-    edits = _gathered(own)
+    if named.kind is Kind.PARAMETER:
+        own += variables_beside(workspace, named.document, named.name, new)
+    edits = gathered(own)
     return Rename(edits, _prose(named, new) if named.kind in (Kind.ELEMENT, Kind.COLLECTED) else {})
 
 
@@ -181,16 +183,9 @@ def _prose(named: Named, new: str) -> Edits:
                         continue
                     place = Span(Position(number, match.start()), Position(number, match.end()))
                     found.append((document.uri, TextEdit(place, new)))
-    return _gathered(found)
+    return gathered(found)
 
 
 def _in_braces(line: str, column: int) -> bool:
     opening = line.rfind("{{", 0, column)
     return opening >= 0 and "}}" not in line[opening:column]
-
-
-def _gathered(edits: Iterable[tuple[str, TextEdit]]) -> Edits:
-    found: dict[str, list[TextEdit]] = {}
-    for uri, edit in edits:
-        found.setdefault(uri, []).append(edit)
-    return {uri: tuple(sorted(set(own), key=lambda edit: edit.span)) for uri, own in found.items()}

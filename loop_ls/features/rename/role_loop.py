@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from loop_ls.features.answers import Highlight, Link, Location
 from loop_ls.features.lookup.object_node_at import ObjectNodeAt, look_at_whole
-from loop_ls.features.rename.answers import Refused, Renamable, Rename
+from loop_ls.features.rename.answers import Refused, Renamable, Rename, gathered
+from loop_ls.features.rename.declared_checks import variables_beside
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of, whole
 from loop_ls.formats.common.object_parts import Item
@@ -150,7 +151,7 @@ def prepare(document: Document, at: Position) -> Renamable | Refused | None:
     return Renamable(span, name)
 
 
-def rename(document: Document, at: Position, new: str) -> Rename | Refused | None:
+def rename(workspace: Workspace, document: Document, at: Position, new: str) -> Rename | Refused | None:
     found = _parameter_at(document, at)
     if found is None:
         return None
@@ -166,5 +167,5 @@ def rename(document: Document, at: Position, new: str) -> Rename | Refused | Non
         return Refused(f"there is a parameter `{new}` already")
     if any(one.name == new and not one.idle for one in placeholders(document)):
         return Refused(f"`{{{{{new}}}}}` is written already and would be filled in from now on")
-    edits = sorted((TextEdit(span, new) for span, _ in _places(document, name)), key=lambda edit: edit.span)
-    return Rename({document.uri: tuple(edits)})
+    own = [(document.uri, TextEdit(span, new)) for span, _ in _places(document, name)]
+    return Rename(gathered([*own, *variables_beside(workspace, document, name, new)]))

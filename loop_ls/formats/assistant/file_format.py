@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.file_format import FileFormat
 from loop_ls.text.pattern import pattern
 
 if TYPE_CHECKING:
+    from loop_ls.formats.checks.target import Places
     from loop_ls.formats.common.key_table import Shape
+    from loop_ls.formats.common.object_parts import Parts
 
 _NAMED = pattern(r"[^/]*\.assistant\.(?:ya?ml|json)$")
 
@@ -23,4 +26,10 @@ def _keys() -> Shape:
     return ASSISTANT_FILE
 
 
-ASSISTANT = FileFormat("assistant", "assistant", _claims, _keys, target="assistant")
+def _places() -> Callable[[Parts], Places]:
+    from loop_ls.formats.assistant.parts import places_of
+
+    return places_of
+
+
+ASSISTANT = FileFormat("assistant", "assistant", _claims, _keys, target="assistant", told_as="message", places=_places)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from loop_ls.formats.assistant.keys import DEFAULT_ITERATIONS, LIST
+from loop_ls.formats.checks.target import INPUT, Places
 from loop_ls.formats.common.json_types import flag, kind_of, number, text_of, whole
 from loop_ls.formats.common.object_parts import Part, Parts, UnknownKey
 from loop_ls.formats.common.typed_mapping import Block
@@ -109,6 +110,14 @@ def assistants_of(parts: Parts) -> tuple[AssistantParts, ...]:
             one = AssistantParts(parts, item.piece, item.block)
             found.setdefault(one.identity, one)
     return tuple(found.values())
+
+
+def places_of(parts: Parts) -> Places:
+    """What checks and test cases of the file may speak of: its assistants are loops, without parts."""
+    found = assistants_of(parts)
+    names = dict.fromkeys(name for one in found for name in (one.key, one.name) if name)
+    title = ", ".join(one.name for one in found)
+    return Places(title, {"loop": [*names]}, needs=(INPUT,), reads=(INPUT,))
 
 
 def slug(name: str) -> str:

@@ -109,9 +109,9 @@ CHECK = shape(
     Key(
         "on",
         Type.TEXT,
-        "What it looks at: `result`, `step.NAME`, `loop.NAME` or `run`.",
+        "What it looks at: `result`, `step.NAME` (`stage.NAME` in a role loop), `loop.NAME` or `run`.",
         default="result",
-        examples=("result", "step.draft", "loop.develop", "run"),
+        examples=("result", "step.draft", "stage.coder", "loop.develop", "run"),
     ),
     Key("every", Type.BOOLEAN, "Looks at each iteration of the loop, not only at its end.", default="false"),
     Key("path", Type.TEXT, "The field of the output's JSON in which the number stands: `score`, `scores.0.value`."),
@@ -157,7 +157,7 @@ CHECKS_FILE = shape(
     "checks file",
     "a checks file",
     "What has to hold of the loop file beside it.",
-    Key(VERIFIERS, Type.TEXTS, "Steps whose answer begins with PASS or FAIL.", offers="elements"),
+    Key(VERIFIERS, Type.TEXTS, "Steps or stages whose answer begins with PASS or FAIL.", offers="elements"),
     Key(ASSERT, Type.BLOCKS, "The checks.", shape=CHECK),
 )
 
@@ -166,7 +166,11 @@ CASE = shape(
     "a test case",
     "One input that the loop file is tested with.",
     Key("name", Type.TEXT, "What the case is called, in reports and for `-k`.", required=True),
-    Key("vars", Type.ARGUMENTS, "`input` is what `--input` is; the others are parameters. `file://PATH` reads a file."),
+    Key(
+        "vars",
+        Type.ARGUMENTS,
+        "`input` is the text that the run is started with; the others are parameters. `file://PATH` reads a file.",
+    ),
     Key(ASSERT, Type.BLOCKS, "Checks of this case alone. One with the name of another takes its place.", shape=CHECK),
     Key(WITHOUT, Type.TEXTS, "Names of checks of the file that do not hold for this case."),
     Key("holdout", Type.BOOLEAN, "Keeps the case from the planner of an enhance loop, and tests the result with it."),

@@ -32,7 +32,7 @@ CheckType = Literal[
 ]
 #: `warn`: a failed check is told and fails nothing.
 Severity = Literal["error", "warn"]
-TargetKind = Literal["result", "step", "loop", "run"]
+TargetKind = Literal["result", "step", "stage", "loop", "run"]
 
 #: Seconds that a command may take where nothing else is said.
 COMMAND_LIMIT = 60.0
@@ -40,7 +40,8 @@ COMMAND_LIMIT = 60.0
 
 @equal_record
 class Target:
-    """What a check looks at. `name` is the step or loop; `every`: each iteration of the loop, not only the last."""
+    """What a check looks at. `name` is the step, the stage of a role loop, or the loop; `every`: each iteration of the
+    loop, not only the last."""
 
     kind: TargetKind = "result"
     name: str = ""

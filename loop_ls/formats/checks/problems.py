@@ -266,7 +266,7 @@ def _on(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
     if field is not None and written:
         target = target_of(written)
         if target is None:
-            told = f"`{written}` is no place; write `result`, `step.NAME`, `loop.NAME` or `run`"
+            told = f"`{written}` is no place; write `result`, `step.NAME`, `stage.NAME`, `loop.NAME` or `run`"
             yield Flaw("CK011", field.node, told)
         elif known.of_run and target.kind != "run":
             yield Flaw("CK011", field.node, f"`{one.bare_type}` is known of the whole run only: write `run`")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.file_format import FileFormat
 
 if TYPE_CHECKING:
+    from loop_ls.formats.checks.target import Places
     from loop_ls.formats.common.key_table import Shape
+    from loop_ls.formats.common.object_parts import Parts
 
 
 def _claims(path: str) -> bool:
@@ -22,4 +25,19 @@ def _keys() -> Shape:
     return DEFINITION
 
 
-ROLE_LOOP = FileFormat("role_loop", "role loop", _claims, _keys, target="definition")
+def _places() -> Callable[[Parts], Places]:
+    from loop_ls.formats.role_loop.parts import places_of
+
+    return places_of
+
+
+ROLE_LOOP = FileFormat(
+    "role_loop",
+    "role loop",
+    _claims,
+    _keys,
+    target="definition",
+    told_as="goal",
+    part="stage",
+    places=_places,
+)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from loop_ls.formats.checks.target import INPUT, Places
 from loop_ls.formats.common.json_types import kind_of, text_of, whole
 from loop_ls.formats.common.object_parts import Item, Part, Parts
 from loop_ls.formats.role_loop.keys import MANUAL
 from loop_ls.formats.role_loop.placeholders import fill
+from loop_ls.formats.role_loop.stage_names import stage_names
 from loop_ls.formats.role_loop.termination import Reading, read_termination
 from loop_ls.syntax.nodes import Node, Scalar, resolved
 from loop_ls.text.record import record
@@ -94,6 +96,22 @@ class RoleLoopParts:
             return None
         filled = fill(text, self.values)
         return None if filled.open else filled.text
+
+
+def places_of(parts: Parts) -> Places:
+    """What checks and test cases of a definition may speak of."""
+    loop = RoleLoopParts(parts)
+    named = [stage.get("name") for stage in loop.in_run_order]
+    written = [None if part is None else text_of(part.node) for part in named]
+    labels = [label or loop.role_of(stage) or "" for label, stage in zip(written, loop.in_run_order, strict=True)]
+    needed = [name for name, one in loop.declared.items() if one.text is None and is_required(one.item)]
+    name = loop.name or ""
+    return Places(
+        name,
+        {"stage": [each for each in stage_names(labels) if each], "loop": [name] if name else []},
+        needs=(INPUT, *needed),
+        reads=(INPUT, *loop.declared),
+    )
 
 
 def role_part(stage: Item) -> Part | None:

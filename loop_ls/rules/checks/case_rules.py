@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from loop_ls.formats.checks.keys import ASSERT, WITHOUT
 from loop_ls.formats.checks.parts import WrittenCase, cases_in, checks_in
+from loop_ls.formats.checks.target import Places
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import flag, kind_of, text_of
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.registry import DECLARED_CHECKS
-from loop_ls.index.document import Document
+from loop_ls.index.checked_file import places_in
 from loop_ls.rules.docs.phrases import did_you_mean, listed
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Severity
@@ -18,18 +19,9 @@ from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import rule
 from loop_ls.syntax.nodes import Mapping, Sequence, resolved
 
-_INPUT = "input"
 
-
-def _workflow(view: ObjectView) -> Document | None:
-    subject = view.subject
-    return subject if subject is not None and subject.is_workflow else None
-
-
-def _wanted(workflow: Document) -> list[str]:
-    """What a start of the workflow has to be given."""
-    own = [_INPUT] if workflow.mentioning(_INPUT) else []
-    return [*own, *workflow.parameters]
+def _places(view: ObjectView) -> Places | None:
+    return None if view.subject is None else places_in(view.subject)
 
 
 def _variables(case: WrittenCase) -> Mapping | None:
@@ -47,7 +39,8 @@ def _is_skipped(case: WrittenCase) -> bool:
 
 @rule("CK015", "unread-variable", Severity.WARNING, on="cases")
 def unread_variable(view: ObjectView) -> Iterator[Draft]:
-    """A variable of a test case that the workflow does not read.
+    """A variable of a test case that the loop file does not read. `input` is the goal of a role loop, and the message
+    of an assistant.
 
     One that is misspelt is an error: without what it was meant to be the run is refused.
 
@@ -62,10 +55,10 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
         #- report.yaml
         steps: [{name: write, run: "Write about {{input}}"}]
     """
-    workflow = _workflow(view)
-    if workflow is None:
+    places = _places(view)
+    if places is None:
         return
-    wanted = _wanted(workflow)
+    wanted = places.reads
     for case in cases_in(view.parts):
         given = _variables(case)
         names = _names(given)
@@ -73,7 +66,7 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
             name = entry.key.text
             if name in wanted:
                 continue
-            told = f"`{workflow.name}` does not read `{name}`{did_you_mean(name, wanted)}"
+            told = f"`{places.loop_file}` does not read `{name}`{did_you_mean(name, wanted)}"
             meant = nearest(name, wanted)
             if meant is None or meant in names or _is_skipped(case):
                 yield draft(case.piece, entry.key.span, told, tags=UNNECESSARY)
@@ -83,7 +76,7 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK016", "missing-variable", Severity.ERROR, on="cases")
 def missing_variable(view: ObjectView) -> Iterator[Draft]:
-    """A test case without something that the workflow reads: its run is refused.
+    """A test case without something that the loop file needs: its run is refused.
 
     Bad::
         #- report.cases.yaml
@@ -96,14 +89,14 @@ def missing_variable(view: ObjectView) -> Iterator[Draft]:
         #- report.yaml
         steps: [{name: write, run: "Write about {{input}}"}]
     """
-    workflow = _workflow(view)
-    if workflow is None:
+    places = _places(view)
+    if places is None:
         return
     for case in cases_in(view.parts):
         given = _variables(case)
-        wanted = _wanted(workflow)
+        wanted, known = places.needs, places.reads
         # CK015 tells of slips.
-        meant = {name if name in wanted else nearest(name, wanted) for name in _names(given)}
+        meant = {name if name in known else nearest(name, known) for name in _names(given)}
         absent = [name for name in wanted if name not in meant]
         at = case.node("vars") or case.node("name")
         if _is_misspelt(case, "vars"):

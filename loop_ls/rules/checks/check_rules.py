@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.formats.checks.keys import VERIFIERS
+from loop_ls.formats.checks.model import Target
 from loop_ls.formats.checks.parts import cases_in, checks_in
-from loop_ls.formats.checks.target import target_of
+from loop_ls.formats.checks.target import Places, target_of
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import kind_of, text_of
 from loop_ls.formats.common.regex_check import compiled, is_explosive
 from loop_ls.formats.common.secret import is_secret
 from loop_ls.formats.common.typed_mapping import Block, Unknown
-from loop_ls.index.document import Document
-from loop_ls.rules.docs.phrases import did_you_mean
+from loop_ls.index.checked_file import places_in
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
@@ -248,7 +248,7 @@ def bad_schema(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK011", "unknown-place", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def unknown_place(view: ObjectView) -> Iterator[Draft]:
-    """A check or a verifier of a step or loop that the file beside it does not have, or of something that is no place.
+    """A check or a verifier of a step, stage or loop that the file beside it does not have, or of no place at all.
 
     Bad::
         #- report.checks.yaml
@@ -262,25 +262,22 @@ def unknown_place(view: ObjectView) -> Iterator[Draft]:
         steps: [{name: write, run: "Write about {{input}}"}]
     """
     yield from map(view.of_flaw, view.flaws("CK011"))
-    subject = view.subject
-    if subject is None or not subject.is_workflow:
+    places = None if view.subject is None else places_in(view.subject)
+    if places is None:
         return
     for one in checks_in(view.parts):
         node, target = one.node("on"), target_of(one.text("on"))
-        if node is None or target is None or not target.name:
+        missing = None if node is None or target is None else places.missing(target)
+        if node is None or missing is None:
             continue
-        names = _names(subject, target.kind == "loop")
-        if target.name not in names:
-            better = nearest(target.name, names)
-            told = _not_there(subject, target.kind, target.name, names)
-            plain = isinstance(node, Scalar)
-            fix = (builders.reword(one.piece, node.span, f"{target.kind}.{better}"),) if better and plain else ()
-            yield draft(one.piece, mark(node), told, fixes=fix)
-    yield from _unknown_verifiers(view, subject)
+        plain = isinstance(node, Scalar)
+        fix = (builders.reword(one.piece, node.span, missing.better),) if missing.better and plain else ()
+        yield draft(one.piece, mark(node), missing.told, fixes=fix)
+    yield from _unknown_verifiers(view, places)
 
 
-def _unknown_verifiers(view: ObjectView, subject: Document) -> Iterator[Draft]:
-    part, names = view.parts.get(VERIFIERS), _names(subject, loops=False)
+def _unknown_verifiers(view: ObjectView, places: Places) -> Iterator[Draft]:
+    part, names = view.parts.get(VERIFIERS), places.parts
     found = None if part is None else resolved(part.node)
     if part is None or not isinstance(found, Sequence):
         return
@@ -288,17 +285,10 @@ def _unknown_verifiers(view: ObjectView, subject: Document) -> Iterator[Draft]:
         name = text_of(item)
         if name is not None and name not in names:
             better = nearest(name, names)
-            told = _not_there(subject, "step", name, names)
+            missing = places.missing(Target(places.part, name))
+            told = f"`{name}` gives no verdict" if missing is None else missing.told
             fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()
             yield draft(part.piece, mark(item), told, fixes=fix)
-
-
-def _not_there(subject: Document, kind: str, name: str, names: list[str]) -> str:
-    return f"`{subject.name}` has no {kind} `{name}`{did_you_mean(name, names)}"
-
-
-def _names(subject: Document, loops: bool) -> list[str]:
-    return [one.name for one in subject.elements if one.name and (one.loop is not None or not loops)]
 
 
 @rule("CK012", "rubric-threshold", Severity.WARNING, on=BOTH)

@@ -17,7 +17,7 @@ from lsprotocol import types as lsp
 
 from loop_ls.contract.run_view.parts import part
 from loop_ls.features.runs.run_findings import run_findings
-from loop_ls.formats.registry import can_run
+from loop_ls.formats.registry import can_run, is_beside
 from loop_ls.index.top_level import SECTIONS
 from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.server.command_answers import refused
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from loop_ls.client.session import EngineClient
     from loop_ls.contract.answers import Controlled, EventPage, Refusal, ViewPage
     from loop_ls.features.answers import ShownRun
+    from loop_ls.index.document import Document
     from loop_ls.server.documents.folders import Folder
     from loop_ls.server.documents.session import OpenDocument
     from loop_ls.server.runs.context import RunContext
@@ -157,7 +158,7 @@ class Runs:
         texts = {
             uris.path_text(other.uri): str(other.document.text)
             for other in self._session.open.values()
-            if other.folder is folder and other.document.is_workflow and uris.to_path(other.uri) is not None
+            if other.folder is folder and _is_part_of_runs(other.document) and uris.to_path(other.uri) is not None
         }
         request["texts"] = {**texts, uris.path_text(opened.uri): str(opened.document.text)}
         return request
@@ -403,6 +404,11 @@ class Runs:
             return answer
         except Exception as error:
             return refusal(error)
+
+
+def _is_part_of_runs(document: Document) -> bool:
+    """Whether a run of another file reads it: as a workflow that it calls, or as its checks and test cases."""
+    return document.is_workflow or is_beside(document.format)
 
 
 def hindrance(opened: OpenDocument) -> JsonObject:

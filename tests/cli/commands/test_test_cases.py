@@ -121,3 +121,52 @@ def test_a_verifier_has_to_say_pass_in_a_run_that_is_judged(shared: CliProject) 
     assert failed.returncode == 4
     assert "review says PASS" in failed.stderr
     assert shared.call("run", "verdict.yaml", "--input", "bad").returncode == 0
+
+
+PAIR = {
+    "name": "pair",
+    "description": "One writes, one judges.",
+    "roles": [
+        {"name": "write", "role": "coder", "prompt": "Write."},
+        {"name": "judge-it", "role": "reviewer", "prompt": "Judge. Say APPROVED or what is missing."},
+    ],
+    "termination_condition": {"type": "evaluation_bound", "value": {"criteria": "Good.", "max_review_rounds": 2}},
+}
+FIXER = "name: Fixer\npersona: You repair.\nloopEnabled: true\nmaxIterations: 2\n"
+FAILING = "assert: [{name: whole, type: contains, value: never said}]\n"
+
+
+@pytest.mark.parametrize("what", ["loops/pair.json", "pair", "fixer.assistant.yaml", "fixer"])
+def test_role_loops_and_assistants_are_tested_by_file_and_by_name(shared: CliProject, what: str) -> None:
+    shared.write("loops/pair.json", json.dumps(PAIR))
+    shared.write("fixer.assistant.yaml", FIXER)
+    for stem in ("loops/pair", "fixer"):
+        shared.write(f"{stem}.checks.yaml", FAILING)
+        shared.write(
+            f"{stem}.cases.yaml",
+            "tests:\n  - {name: sea, vars: {input: the sea}}\n  - {name: any, vars: {input: x}, without: [whole],"
+            " assert: [{type: not-contains, value: never said}]}\n",
+        )
+    done = shared.call("test", what, "--mock")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert "  whole (result, iteration 2): `never said` is not in the output" in lines
+    assert lines[-1] == "1 passed, 1 failed"
+
+
+@pytest.mark.parametrize("what", ["loops/pair.json", "fixer.assistant.yaml"])
+def test_each_iteration_says_which_check_it_fails(shared: CliProject, what: str) -> None:
+    shared.write("loops/pair.json", json.dumps(PAIR))
+    shared.write("fixer.assistant.yaml", FIXER)
+    warned = FAILING.replace("}]", "}, {name: tone, type: contains, value: dry, severity: warn}]")
+    shared.write("loops/pair.checks.yaml", warned)
+    shared.write("fixer.checks.yaml", warned)
+    given = ("--goal", "x") if what.endswith(".json") else ("--input", "x")
+    done = shared.call("run", what, *given, "--mock", "--check")
+    assert done.returncode == 4
+    assert (
+        done.stdout.count("    ✗ whole: `never said` is not in the output")
+        + done.stderr.count("    ✗ whole: `never said` is not in the output")
+        == 2
+    )
+    assert "! tone: `dry` is not in the output" in done.stdout + done.stderr

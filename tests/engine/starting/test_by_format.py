@@ -16,7 +16,6 @@ ROLES = """{"name": "talk", "description": "One.", "roles": [{"name": "a", "role
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"check": {}}, "Declared checks decide runs of workflows, and loops/talk.json is none."),
         ({"enhance": {"start": True}}, "An enhance loop is about a workflow, and loops/talk.json is none."),
     ],
 )

@@ -33,3 +33,18 @@ def test_each_case_that_is_not_left_out_can_be_run_with_its_checks(ask: Any) -> 
     assert found[0][2].argument["uri"].endswith("/flow.yaml")
     alone = ask(CASES.partition("    #- flow.yaml")[0])
     assert lenses(alone.workspace, alone.document) == ()
+
+
+def test_cases_of_an_assistant_are_run_in_the_same_way(ask: Any) -> None:
+    asked = ask("""
+        #- fixer.cases.yaml
+        tests: [{name: se$0a, vars: {input: the sea}, assert: [{type: is-json}]}]
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair.
+        loopEnabled: true
+    """)
+    [lens] = lenses(asked.workspace, asked.document)
+    assert lens.command is not None
+    told = lens.command.argument
+    assert (told["uri"].rpartition("/")[2], told["check"]) == ("fixer.assistant.yaml", {"case": "sea"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from loop_ls.features.language_support import support_of
 from loop_ls.features.rename.answers import Rename
 from loop_ls.features.rename.rename import rename
 from loop_ls.rules.fixes.apply import applied
@@ -53,3 +54,32 @@ def test_checks_of_a_step_follow_its_new_name(ask: Any) -> None:
         "  - {on: 'step.text', type: contains, value: step.draft}",
     ]
     assert "{name: draft, vars: {input: draft}, assert: [{on: step.text, type: is-json}]}" in texts["flow.cases.yaml"]
+
+
+LOOP = """
+    #- loops/pair.json
+    {"name": "pair", "roles": [{"name": "write", "role": "coder", "prompt": "Write of {{to$0pic}}."}],
+     "parameters": [{"name": "topic"}], "termination_condition": {"type": "iteration_bound", "value": 1}}
+    #- loops/pair.checks.yaml
+    assert:
+      - {type: contains, value: "{{topic}} and {{ topic }}, not {{topics}}"}
+      - {type: command, value: [grep, "{{topic}}"]}
+    #- loops/pair.cases.yaml
+    tests:
+      - {name: topic, vars: {input: topic, topic: the sea}}
+"""
+
+
+def test_a_renamed_parameter_is_still_given_by_its_cases_and_read_by_its_checks(ask: Any) -> None:
+    asked = ask(LOOP)
+    found = support_of(asked.document).rename(asked.workspace, asked.document, asked.at, "subject")
+    assert isinstance(found, Rename)
+    texts = {
+        uri.rpartition("/")[2]: str(applied(asked.workspace.documents[uri], edits).text)
+        for uri, edits in found.edits.items()
+    }
+    assert texts["pair.checks.yaml"].splitlines()[1:] == [
+        '  - {type: contains, value: "{{subject}} and {{ subject }}, not {{topics}}"}',
+        '  - {type: command, value: [grep, "{{topic}}"]}',  # the words of a command are literal
+    ]
+    assert texts["pair.cases.yaml"].splitlines()[1] == "  - {name: topic, vars: {input: topic, subject: the sea}}"

@@ -27,6 +27,7 @@ from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
+from loop_ls.index.checked_file import places_beside
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
@@ -192,6 +193,8 @@ class _Asked:
             case ("loop criteria", "value"):
                 type_ = self.spot.written.get("type", "")
                 return [(text, "example", ()) for text in _VALUES.get(type_, ())]
+            case ("check", "on") if (places := places_beside(self.workspace, self.document)) is not None:
+                return [(text, "", ()) for text in places.written]
             case _ if key.offers == "providers":
                 names = dict.fromkeys([*self.settings.providers, *PROVIDERS])
                 return [
@@ -221,6 +224,8 @@ class _Asked:
                 inner = replace(spot, column=spot.column + gap, lead=lead) if spot.dash else spot
                 for one in keys(key.shape, inner, self.style):
                     yield replace(one, sort=f"k{one.sort}")
+        elif key.offers == "elements" and (places := places_beside(self.workspace, self.document)) is not None:
+            yield from self._listed(((name, places.part) for name in places.parts), spot)
         elif key.name == "allowedTools":
             yield from self._listed(((name, "") for name in tables.TOOLS), spot)
         elif key.name == "workflowRoots":
