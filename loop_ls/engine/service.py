@@ -303,6 +303,7 @@ class Engine:
         try:
             self.heartbeat.require_ready()
             request = as_asked_by(read_request(argument, self.home), user, self.home)
+            request = await self.journal.read(self._without_typed_keys, request)
             request = await self._with_earlier(request, user)
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
@@ -344,9 +345,21 @@ class Engine:
         fitting = (one for one in ended if one.mock == request.mock and (user is None or one.user == user))
         return next((one.run_id for one in fitting), "")
 
+    def _without_typed_keys(self, request: StartRequest) -> StartRequest:
+        """The request without keys that somebody pasted into it, before anything is made of it: what a loop resolves,
+        and the project that it works for, are kept and shown as the run is."""
+        mask = self._typed_mask().free
+        typed = {name: getattr(request, name) for name in ("input", "goal", "message", "parameters", "pinned")}
+        masked = {name: mask(value) for name, value in typed.items() if value}
+        return request if all(typed[name] == value for name, value in masked.items()) else replace(request, **masked)
+
+    def _typed_mask(self) -> SecretMask:
+        """Of what people type: it takes out keys, which no run has to declare."""
+        return self._mask_of(Plan("", "", "", "", "")).of_typed
+
     def _without_keys(self, started: RunStarted, texts: Mapping[str, str]) -> RunStarted:
-        """The start without keys that somebody pasted into what a run is told: the first fact is never rewritten,
-        and everything that shows a run shows it."""
+        """The start without keys that stand in what a run is told and nobody typed (the input of a test case): the
+        first fact is never rewritten, and everything that shows a run shows it."""
         typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
         part = started.plan.get("part")
         if not any(typed.values()) and not part:
@@ -614,6 +627,7 @@ class Engine:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""
         try:
             found = await self._runs.find(run_id)
+            changes = (await self.journal.read(self._typed_mask)).free(changes)  # one that has ended has no mask
             fact = read_changes(changes, await self._runs.state(found), ceiling_of(await self._first_fact(found)))
             events = await self.journal.append(found, facts=[fact.fact()])
             if found not in self._runs.live:

@@ -228,6 +228,31 @@ async def test_a_key_that_somebody_pasted_into_a_start_is_kept_and_shown_nowhere
     victim.is_unharmed(told, caplog.text)
 
 
+async def test_a_key_pasted_into_the_start_of_a_role_loop_is_nowhere_in_its_project_and_plan(
+    victim: Victim, caplog: pytest.LogCaptureFixture
+) -> None:
+    argument = victim.clone("role: tool_bound shell")
+    loop = json.loads((victim.root / "loops" / "tidy.json").read_text())
+    loop["parameters"] = [{"name": "depth", "description": "How deep", "required": True}]
+    loop["roles"][0]["prompt"] = "Plan {{depth}}."
+    loop["termination_condition"] = {
+        "type": "goal_bound",
+        "value": {"prompt": "{{depth}} is done", "max_iterations": 1},
+    }
+    (victim.root / "loops" / "tidy.json").write_text(json.dumps(loop))
+    said = {**argument, "goal": f"with {SECRET} and 5", "parameters": {"depth": f"by {SECRET}"}, "mock": True}
+    answer = await victim.engine.start(said)
+    assert answer["ok"], answer
+    run_id = answer["runId"]
+    told = [await victim.ended(run_id), await victim.engine.prompts(run_id), await victim.engine.export(run_id)]
+    told.append(await victim.engine.beside(answer["projectId"]))
+    changed = {"goal": f"then {SECRET}", "metadata": {"note": SECRET, SECRET: 1}, "labels": [SECRET]}
+    told.append(await victim.engine.change(run_id, changed))
+    assert f"with {MASK} and 5" in json.dumps(told[-2]) and f"then {MASK}" in json.dumps(told[-1])
+    victim.before = victim.files()
+    victim.is_unharmed(told, caplog.text)
+
+
 async def test_in_a_mock_run_the_script_says_what_a_tool_measures(victim: Victim) -> None:
     argument = victim.clone("role: tool_bound shell")
     script = {"answers": [{"when": {"purpose": "tool"}, "say": "5 tests"}, {"say": "planned"}]}
