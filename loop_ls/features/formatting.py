@@ -96,7 +96,7 @@ def _end(document: Document, last: int, protected: set[int]) -> Iterator[TextEdi
     end = Position(len(lines) - 1, len(lines[-1]))
     if last == len(lines) - 1:
         if lines[last]:
-            yield TextEdit(Span(end, end), "\n")
+            yield TextEdit(Span(end, end), document.text.eol)
     elif last < len(lines) - 2 or lines[-1]:
         yield TextEdit(Span(Position(last + 1, 0), end), "")
 

@@ -160,7 +160,7 @@ async def _export(engine: EngineClient, args: argparse.Namespace) -> int:
 async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
     try:
         document = json.loads(_read(args.file))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = (error.strerror or error) if isinstance(error, OSError) else "it is no JSON"
         told = f"{args.file} cannot be read: {why}."
         return refuse(refusal("bad_argument", told), args.json)

@@ -59,10 +59,6 @@ class _Plan:
     uri: str
 
     @property
-    def line_end(self) -> str:
-        return "\r\n" if "\r\n" in str(self.document.text) else "\n"
-
-    @property
     def values(self) -> dict[str, str]:
         """Argument -> what the call writes for it. Two spellings of one variable are one argument."""
         found: dict[str, str] = {}
@@ -174,7 +170,7 @@ def _callee(plan: _Plan) -> str:
     for entry, (begin, end) in zip(plan.node.entries, _ranges(plan), strict=True):
         if entry.key.text in _ASKING:
             moved += _indented(list(text.lines[start + begin : start + end]), entry.key.span.start.column)
-    return plan.line_end.join([*lines, *_execution(plan.document), "steps:", *moved, ""])
+    return plan.document.text.eol.join([*lines, *_execution(plan.document), "steps:", *moved, ""])
 
 
 def _with_arguments(plan: _Plan) -> Text:
@@ -223,7 +219,7 @@ def _caller(plan: _Plan) -> Document | None:
             written += lines[start + begin : start + end]
     first, last = start + starts[0].line, start + _ranges(plan)[-1][1]
     span = Span(Position(first, 0), Position(last - 1, len(lines[last - 1])))
-    return document.edit(span, plan.line_end.join(written))
+    return document.edit(span, plan.document.text.eol.join(written))
 
 
 def _call(plan: _Plan, column: int) -> list[str]:

@@ -61,8 +61,7 @@ def _moved(document: Document, element: Element) -> Document | None:
             return None
         del left[head]
     target = "loops:" if element.kind == "step" else "steps:"
-    line_end = "\r\n" if "\r\n" in str(document.text) else "\n"
-    text = line_end.join(_inserted(left, target, item))
+    text = document.text.eol.join(_inserted(left, target, item))
     return Document.open(document.uri, text, document.version, document.path)
 
 

@@ -47,11 +47,13 @@ class _Comment:
 
     def __call__(self) -> Edits:
         lines, line = self._document.text.lines, self._line
-        above = _ABOVE.match(lines[line - 1]) if line > 0 else None
-        if above is not None:
-            at, text = Position(line - 1, above.end()), f", {self._rule}"
+        # A file as a whole is marked in its first line, which may be such a comment.
+        there = next((at for at in (line, line - 1) if at >= 0 and _ABOVE.match(lines[at])), None)
+        above = _ABOVE.match(lines[there]) if there is not None else None
+        if there is not None and above is not None:
+            at, text = Position(there, above.end()), f", {self._rule}"
         else:
             own = lines[line]
             indent = own[: len(own) - len(own.lstrip())]
-            at, text = Position(line, 0), f"{indent}# {MARK} ignore {self._rule}\n"
+            at, text = Position(line, 0), f"{indent}# {MARK} ignore {self._rule}{self._document.text.eol}"
         return {self._document.uri: (TextEdit(Span(at, at), text),)}

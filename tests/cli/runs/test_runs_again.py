@@ -52,6 +52,8 @@ def test_a_run_goes_into_a_file_and_comes_back(shared: CliProject, tmp_path: Pat
     file.write_text("{}")
     assert shared.call("runs", "import", str(file)).returncode == 2
     assert "cannot be read" in shared.call("runs", "import", str(tmp_path / "nothing.json")).stderr
+    file.write_text("[" * 200_000)
+    assert "cannot be read: it is no JSON" in shared.call("runs", "import", str(file)).stderr
 
 
 def test_who_is_not_asked_cannot_answer(shared: CliProject, finished: str) -> None:

@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loop_ls.engine.journal.serialization import LONG, hash_of, pack, plain, unpack
+from loop_ls.engine.journal.serialization import LONG, enter, hash_of, pack, plain, unpack
+from loop_ls.engine.runs.secret_mask import SecretMask
 
 texts = st.text() | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Lu"])) | st.text(min_size=LONG)
 values = st.recursive(
@@ -52,6 +54,19 @@ def test_what_is_no_json_is_kept_as_text_because_it_was_paid_for() -> None:
 
     assert plain({1: Reply("x"), "set": (1, 2)}) == {"1": str(Reply("x")), "set": [1, 2]}
     assert plain(float("nan")) is None
+
+
+@pytest.mark.parametrize("levels", [150, 500, 900])
+def test_an_answer_that_is_nested_deep_is_kept_as_far_as_it_can_be_gone_through(levels: int) -> None:
+    """The encoder takes more of it than whoever masks and packs it: arguments of a tool, an imported run."""
+    told = {"text": "long " * 100, "calls": [{"arguments": json.loads("[" * levels + '"in"' + "]" * levels)}]}
+    kept: dict[str, str] = {}
+    seen, packed = enter(told, kept)
+    assert seen["text"] == told["text"]
+    assert unpack(packed, kept.__getitem__) == seen
+    assert SecretMask(["secret-value"]).value(seen) == seen
+    shallow = {"calls": [{"arguments": json.loads("[" * 60 + '"in"' + "]" * 60)}] * 50}
+    assert plain(shallow) == shallow
 
 
 def test_a_value_that_is_nested_without_end_is_cut() -> None:

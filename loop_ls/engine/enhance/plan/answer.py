@@ -129,7 +129,7 @@ def _typed(value: Json, field: Field | None) -> Json:
         return None if value.strip() in ("", "null") else value
     try:
         return cast("Json", plain(json.loads(value)))
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 
