@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict
 from typing import Literal, cast
 
@@ -33,13 +33,15 @@ from loop_ls.engine.core.ports import (
 )
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.journal import plain
+from loop_ls.engine.money.accounts import Accounts
+from loop_ls.engine.money.ledger import Ledger
 from loop_ls.engine.runs.journal_recorder import discarded, given_up, replayed, written
 from loop_ls.text.json_value import Json
 
 
 class MemoryRecorder:
     """The `Recorder` port without a journal file. `worked` lists the keys whose work was really done, `slept` the
-    seconds of each wait that was begun."""
+    seconds of each wait that was begun. `accounts` are those of the run, where it has any."""
 
     def __init__(self, run_id: str = "run-1") -> None:
         self.run_id = run_id
@@ -48,6 +50,7 @@ class MemoryRecorder:
         self.worked: list[str] = []
         self.texts: list[tuple[str, dict[str, Json]]] = []
         self.slept: list[float] = []
+        self.accounts = Accounts(Ledger())
         self.clock: Callable[[], float] = _time_of_the_loop
         self.control = Control(clock=_time_of_the_loop)
         self._begun: set[str] = set()
@@ -143,6 +146,7 @@ class MemoryRecorder:
         follows: Sequence[Fact] = ()
         try:
             follows = tuple(facts(value))
+            follows = (*follows, *self.accounts.count(follows))
         finally:
             entry: Recorded = {"value": value}
             self._write(key, entry, discarded(follows) if self.control.stopping else follows)
@@ -151,7 +155,8 @@ class MemoryRecorder:
         return value
 
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
-        self._write(key, {"value": answer}, facts)
+        if key not in self.entries:
+            self._write(key, {"value": answer}, (*facts, *self.accounts.count(facts)))
 
     def changed(self) -> dict[str, Json]:
         return {}
@@ -193,7 +198,7 @@ class MemoryRecorder:
         await self.gate()
 
     def unbounded(self, bill: Bill) -> AbstractAsyncContextManager[Allowance]:
-        return nullcontext(Allowance(None, bill))
+        return self.accounts.unbounded(bill)
 
     def active(self) -> float:
         return self.control.active()

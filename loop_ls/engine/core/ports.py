@@ -285,17 +285,19 @@ class Bill(Protocol):
 @dataclass(slots=True)
 class Allowance:
     """What work may spend whose cost nobody can bound. `usd`: dollars, None where nobody limits them. `bill` is
-    where its lost attempts are booked, `paid` what it has cost in the end, dollars and tokens."""
+    where its lost attempts are booked, `unsaid` what counts where it does not say its cost (None: that is unknown),
+    `paid` what it has cost in the end, dollars and tokens."""
 
     usd: float | None
     bill: Bill | None
-    paid: tuple[float, int] | None = None
+    unsaid: float | None = None
+    paid: tuple[float | None, int] | None = None
 
     def told(self, usd: float | None, tokens: int) -> float | None:
         """The work is done: what goes on record for it. Where it does not say its cost, a limit of dollars holds only
         if it counts for all that it was allowed."""
-        counted = self.usd if usd is None else usd
-        self.paid = (counted or 0.0, tokens)
+        counted = self.unsaid if usd is None else usd
+        self.paid = counted, tokens
         return counted
 
 

@@ -56,12 +56,13 @@ class Price:
     """US dollars for a million tokens, as written in settings: `price: {input: 3, output: 15}`.
 
     With `table` and `model`, what the price table says of a call: long prompts and cached tokens have
-    prices of their own there."""
+    prices of their own there. `call`: nobody knows the price, and each call counts for so much."""
 
     input: float
     output: float
     table: str = ""
     model: str = ""
+    call: float | None = None
 
     @staticmethod
     def read(value: object) -> Price | None:
@@ -73,6 +74,8 @@ class Price:
     def usd(
         self, input_tokens: int, output_tokens: int, cache_read: int = 0, cache_write: int = 0, cache_hour: int = 0
     ) -> float:
+        if self.call is not None:
+            return self.call
         for_an_hour = self.input * (CACHE_WRITE_HOUR - CACHE_WRITE) * cache_hour / MILLION
         if self.table:
             told = _by_table(self.table, self.model, input_tokens, output_tokens, cache_read, cache_write)

@@ -25,7 +25,7 @@ from loop_ls.contract.facts.enhance import (
     RoundFinished,
     RoundNumbers,
 )
-from loop_ls.contract.facts.kinds import BudgetWarning, Judged, Warned
+from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
@@ -37,11 +37,11 @@ from loop_ls.engine.enhance.plan.apply import Errors, Planning
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
+from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
 from loop_ls.engine.enhance.report.failed_checks import failed_checks
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
-from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import feedback_in, observe
 from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
 from loop_ls.engine.enhance.rounds import EnhanceMemory, run_places
@@ -54,12 +54,11 @@ from loop_ls.text.json_value import Json, JsonObject, from_fields
 
 
 class RecordedRound(TypedDict):
-    """What a round was, in the record: an `Observed`, a `FailureReport`, US dollars. `near`: most of them are spent."""
+    """What a round was, in the record: an `Observed`, a `FailureReport`, US dollars."""
 
     observed: JsonObject
     report: JsonObject
     spent: str
-    near: bool
 
 
 class DecidedRound(RecordedRound):
@@ -131,7 +130,7 @@ class EnhanceJudge:
 
         async def work() -> DecidedRound:
             facts = await self.facts()
-            ledger = Ledger.of(facts, self.knobs)
+            costs = LoopCosts.of(facts, self.knobs)
             observed = self._observed(turn, output, facts)
             decision = decide(
                 Situation(
@@ -139,16 +138,15 @@ class EnhanceJudge:
                     self.knobs.convergence_mode,
                     self.course.previous,
                     self.knobs.on_fixation,
-                    not ledger.exhausted and ledger.planner_fits(self.planner.estimate(observed)),
+                    not costs.exhausted and costs.planner_fits(self.planner.estimate(observed)),
                     self.knobs.max_rounds,
                 )
             )
             return {
                 "observed": observed_type().dump_python(observed),
                 "decision": asdict(decision),
-                "report": self.report(turn, observed, ledger, facts).model_dump(by_alias=True),
-                "spent": str(ledger.spent),
-                "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
+                "report": self.report(turn, observed, costs, facts).model_dump(by_alias=True),
+                "spent": str(costs.spent),
             }
 
         return await self.recorder.call(turn.place.part("report"), work, lambda seen: self.report_facts(turn, seen))
@@ -185,7 +183,7 @@ class EnhanceJudge:
             observed = replace(observed, failures=(whole,), successful=False)
         return observed
 
-    def report(self, turn: Turn, observed: Observed, ledger: Ledger, facts: Sequence[Event]) -> FailureReport:
+    def report(self, turn: Turn, observed: Observed, costs: LoopCosts, facts: Sequence[Event]) -> FailureReport:
         began = [one.at for one in facts if one.kind == "round_started" and one.body.get("round") == turn.number]
         ended = facts[-1].at if facts else 0.0
         copy = self.open(self.course.texts[turn.number])
@@ -204,7 +202,7 @@ class EnhanceJudge:
             ran,
             observed,
             self.knobs.convergence_mode,
-            ledger.cost(),
+            costs.cost(),
             self.course.previous,
             self.knobs.excerpt_chars,
             self.mask,
@@ -230,9 +228,6 @@ class EnhanceJudge:
             report=report,
         )
         told: list[Fact] = [one.fact(turn.place) for one in (finished, ready, judged)]
-        if seen["near"]:
-            spent, cap = float(Decimal(seen["spent"])), self.knobs.budget_cap_usd
-            told.append(BudgetWarning(spent_usd=spent, cap_usd=cap).fact(turn.place))
         return told
 
     async def _warn(self, turn: Turn, observed: Observed) -> None:

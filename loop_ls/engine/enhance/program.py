@@ -35,7 +35,7 @@ from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
 from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM
 from loop_ls.engine.enhance.plan.propose import Planner
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
-from loop_ls.engine.enhance.report.ledger import Ledger
+from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
@@ -106,7 +106,7 @@ class _Loop:
             known=self.known,
             mask=self.mask(),
             common=self.common,
-            ledger=self.ledger,
+            costs=self.costs,
             room=self._room(target.provider),
             price=self._price,
         )
@@ -133,7 +133,7 @@ class _Loop:
             self.recorder,
             self.models,
             self._run_workflow,
-            self.ledger,
+            self.costs,
             self.common,
             self.knobs.unknown_price_usd_per_call,
             self.knobs.confirm_runs,
@@ -229,8 +229,8 @@ class _Loop:
     async def facts(self) -> Sequence[Event]:
         return await self.program.facts(self.plan.run_id)
 
-    async def ledger(self) -> Ledger:
-        return Ledger.of(await self.facts(), self.knobs)
+    async def costs(self) -> LoopCosts:
+        return LoopCosts.of(await self.facts(), self.knobs)
 
     def common(self, number: int, spent: Decimal) -> RoundNumbers:
         return common(self.knobs, number, spent)

@@ -16,21 +16,11 @@ from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
-from loop_ls.engine.core.ports import (
-    Bill,
-    EmbedReply,
-    EmbedRequest,
-    LostAttempt,
-    ModelReply,
-    ModelRequest,
-    Models,
-    Recorder,
-    Waiting,
-)
+from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failures import Observed
-from loop_ls.engine.enhance.report.ledger import Ledger
-from loop_ls.engine.money.caps import CapReached
+from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import Json
 
@@ -93,64 +83,6 @@ class EnhanceMemory:
         return min(self.observed, key=lambda number: (len(self.observed[number].failures), -number))
 
 
-class RoundBudget(CapReached):
-    """The loop's own cap: the round ends here, and the loop says what became of it."""
-
-
-class BudgetedModels:
-    """The models of the workflow, under the cap of the loop: nothing new is asked once it is spent."""
-
-    def __init__(self, models: Models, ledger: Ledger) -> None:
-        self._models, self._ledger = models, ledger
-
-    async def ask(
-        self,
-        request: ModelRequest,
-        on_text: Callable[[str], None] | None = None,
-        on_wait: Callable[[Waiting], None] | None = None,
-    ) -> ModelReply:
-        """Raises `RoundBudget`."""
-        self.check()
-        bill = _RoundBill(self, request.bill)
-        reply = await self._models.ask(replace(request, bill=bill), on_text, on_wait)
-        self._ledger.book(reply.usd)
-        return reply
-
-    async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
-        """Raises `RoundBudget`."""
-        self.check()
-        reply = await self._models.embed(replace(request, bill=_RoundBill(self, request.bill)), on_wait)
-        self._ledger.book(reply.usd)
-        return reply
-
-    def book(self, usd: float | None) -> None:
-        """A lost attempt. One whose price nobody knows counts nothing, as in the record."""
-        if usd is not None:
-            self._ledger.book(usd)
-
-    def check(self) -> None:
-        """Raises `RoundBudget`."""
-        if self._ledger.exhausted:
-            raise RoundBudget("budget", f"The loop has spent its {self._ledger.cap.normalize():f} dollars.")
-
-
-class _RoundBill:
-    """Lost attempts count where they were lost, so that the next one of the same round is not made beyond the cap."""
-
-    def __init__(self, models: BudgetedModels, bill: Bill | None) -> None:
-        self._models, self._bill = models, bill
-
-    def lost(self, attempt: LostAttempt) -> None:
-        self._models.book(attempt.usd)
-        if self._bill is not None:
-            self._bill.lost(attempt)
-
-    async def again(self) -> None:
-        self._models.check()
-        if self._bill is not None:
-            await self._bill.again()
-
-
 def run_places(turn: Turn, runs: int) -> list[Place]:
     """Where the runs of a round lie: the first one at the round itself, as ever."""
     return [turn.place, *(turn.place.element(f"run-{number}") for number in range(2, runs + 1))]
@@ -158,14 +90,14 @@ def run_places(turn: Turn, runs: int) -> list[Place]:
 
 @dataclass
 class RoundBody:
-    """`ledger` gives what is spent at this moment, from the facts. `runs`: how often the workflow has to be clean."""
+    """`costs` gives what is spent at this moment, from the facts. `runs`: how often the workflow has to be clean."""
 
     plan: Plan
     course: EnhanceMemory
     recorder: Recorder
     models: Models
     run_workflow: RunWorkflow
-    ledger: Callable[[], Awaitable[Ledger]]
+    costs: Callable[[], Awaitable[LoopCosts]]
     common: Callable[[int, Decimal], RoundNumbers]
     unknown_price: float
     runs: int = 1
@@ -173,18 +105,18 @@ class RoundBody:
     async def run(self, turn: Turn) -> str:
         text, number = self.course.text, turn.number
         self.course.texts[number] = text
-        ledger = await self.ledger()
-        started = RoundStarted(**self.common(number, ledger.spent), text_sha256=text_hash(text))
+        costs = await self.costs()
+        started = RoundStarted(**self.common(number, costs.spent), text_sha256=text_hash(text))
         await self.recorder.record(turn.place.part("round"), [started.fact(turn.place)], answer=text)
         plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
-        models, output = BudgetedModels(self.models, ledger), ""
+        output = ""
         for place in run_places(turn, self.runs):
             try:
-                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, models)
-            except RoundBudget:
+                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, self.models)
+            except LoopCap:
                 await self.recorder.record(place.part("truncated"), answer=True)
                 return output
-            if ledger.unpriced:
+            if (await self.costs()).unpriced:
                 await self._say_unpriced()
             output = outcome.output
             if outcome.failure is not None:

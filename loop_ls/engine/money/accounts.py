@@ -1,7 +1,8 @@
-"""All accounts that one run draws on: its own, that of its project's day, and that of its whole project.
+"""All accounts that one run draws on: its own, that of the enhance loop that it is, that of its project's day, and
+that of its whole project.
 
-A call has to fit into each of them before it is made. The run's own account warns and is shown; the others
-are shared with the runs beside it, and hear of every call from the journal.
+A call has to fit into each of them before it is made. The run's own account is shown, and it warns, as that of a loop
+does; the others are shared with the runs beside it, and hear of every call from the journal.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from loop_ls.engine.core.ports import Allowance, Bill, LostAttempt
 from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost, Ledger, Reservation
+from loop_ls.engine.money.loop_account import LoopLedger
 from loop_ls.text.json_value import JsonObject
 
 Day = tuple[int, int, int]
+#: Dollars, None where nobody knows them, and tokens.
+Paid = tuple[float | None, int]
 
 
 def today(at: float) -> Day:
@@ -57,21 +61,25 @@ class SharedReservation:
 class Accounts:
     """The account of a run as the gate and the recorder see it."""
 
-    def __init__(self, own: Ledger, shared: Sequence[Ledger] = ()) -> None:
-        self.own, self.shared = own, tuple(shared)
+    def __init__(self, own: Ledger, shared: Sequence[Ledger] = (), loop: LoopLedger | None = None) -> None:
+        self.own, self.shared, self.loop = own, tuple(shared), loop
 
     @property
     def _all(self) -> tuple[Ledger, ...]:
-        return (self.own, *(ledger for ledger in self.shared if ledger.capped))
+        loop = () if self.loop is None else (self.loop,)
+        return (self.own, *loop, *(ledger for ledger in self.shared if ledger.capped))
 
     @property
     def capped(self) -> bool:
         return any(ledger.capped for ledger in self._all)
 
     @property
-    def caps_usd(self) -> bool:
-        """Whether any cap is one of dollars: then every price has to be known."""
-        return any(ledger.caps.usd is not None for ledger in self._all)
+    def unknown_price(self) -> Price | None:
+        """What a call counts for whose price nobody knows. None: a cap of dollars could not hold, so it is not made;
+        an enhance loop says itself what counts."""
+        if any(ledger.caps.usd is not None for ledger in self._all if ledger is not self.loop):
+            return None
+        return Price(0.0, 0.0) if self.loop is None else self.loop.unknown_price
 
     async def hold(self, wanted: list[Cost]) -> tuple[int, SharedReservation]:
         """Let a call through for the first of these costs, dearest first, that fits everywhere. Raises
@@ -106,19 +114,22 @@ class Accounts:
             yield Allowance(None, bill)
             return
         hold = await self.hold_rest()
-        allowed = Allowance(hold.most.usd if self.caps_usd else None, ReservationBill(self, hold, prices, bill))
+        capped = any(ledger.caps.usd is not None for ledger in self._all)
+        usd = hold.most.usd if capped else None
+        unsaid = usd if self.unknown_price is None else None
+        allowed = Allowance(usd, ReservationBill(self, hold, prices, bill), unsaid)
         try:
             yield allowed
         finally:
-            self.settle(hold, None if allowed.paid is None else Cost(*allowed.paid))
+            self.settle(hold, allowed.paid)
 
-    def settle(self, hold: SharedReservation, paid: Cost | None) -> None:
+    def settle(self, hold: SharedReservation, paid: Paid | None) -> None:
         for ledger, part in hold.parts:
-            ledger.settle(part, paid)
+            ledger.settle(part, None if paid is None else ledger.cost(*paid))
 
-    def lost(self, paid: Cost) -> None:
+    def lost(self, usd: float, tokens: int) -> None:
         for ledger in self._all:
-            ledger.lost(paid)
+            ledger.lost(ledger.cost(usd, tokens))
 
     async def again(self, hold: SharedReservation) -> None:
         """Raises `CapReached`."""
@@ -126,8 +137,9 @@ class Accounts:
             await ledger.again(part)
 
     def count(self, facts: Iterable[Fact]) -> list[Fact]:
-        """Into the run's own account; the shared ones hear of them when they are written."""
-        return self.own.count(facts)
+        """Into the accounts of the run and of its loop; the shared ones hear of them when they are written."""
+        told = list(facts)
+        return [*self.own.count(told), *([] if self.loop is None else self.loop.count(told))]
 
     def told(self) -> JsonObject:
         return self.own.told()
@@ -140,10 +152,11 @@ class ReservationBill:
         self._ledger, self._hold, self._prices, self._bill = ledger, hold, prices, bill
 
     def lost(self, attempt: LostAttempt) -> None:
-        if attempt.usd is None and self._prices:
-            usd = max(price.usd(attempt.input_tokens, attempt.output_tokens) for price in self._prices)
+        prices = [price for price in self._prices if price.call is None]
+        if attempt.usd is None and prices:
+            usd = max(price.usd(attempt.input_tokens, attempt.output_tokens) for price in prices)
             attempt = replace(attempt, usd=usd)
-        self._ledger.lost(Cost(attempt.usd or 0.0, attempt.input_tokens + attempt.output_tokens))
+        self._ledger.lost(attempt.usd or 0.0, attempt.input_tokens + attempt.output_tokens)
         if self._bill is not None:
             self._bill.lost(attempt)
 

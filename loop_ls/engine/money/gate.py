@@ -20,7 +20,7 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.core.price_table import Price, Usage, booked, tokens_at_most
-from loop_ls.engine.money.accounts import Accounts, ReservationBill, SharedReservation
+from loop_ls.engine.money.accounts import Accounts, Paid, ReservationBill, SharedReservation
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
@@ -80,13 +80,13 @@ class GatedModels:
     ) -> ModelReply:
         """The reply to a call for which something is set aside: it is bounded by `limit`, where that was not all."""
         asked = request if limit is None else replace(request, max_tokens=limit)
-        paid: Cost | None = None
+        paid: Paid | None = None
         try:
             reply = await self._models.ask(
                 replace(asked, bill=ReservationBill(self._ledger, hold, prices, request.bill)), on_text, on_wait
             )
             reply = _counted(reply, request, prices)
-            paid = Cost(reply.usd or 0.0, reply.input_tokens + reply.output_tokens)
+            paid = reply.usd, reply.input_tokens + reply.output_tokens
             return reply
         finally:
             self._ledger.settle(hold, paid)
@@ -98,12 +98,12 @@ class GatedModels:
         prices = await self._prices(request)
         sent = sum(map(tokens_at_most, request.texts))
         _, hold = await self._ledger.hold([Cost(max(price.usd(sent, 0) for price in prices), sent)])
-        paid: Cost | None = None
+        paid: Paid | None = None
         try:
             reply = await self._models.embed(
                 replace(request, bill=ReservationBill(self._ledger, hold, prices, request.bill)), on_wait
             )
-            paid = Cost(reply.usd or 0.0, reply.input_tokens)
+            paid = reply.usd, reply.input_tokens
             return reply
         finally:
             self._ledger.settle(hold, paid)
@@ -132,8 +132,8 @@ class GatedModels:
         price = await asyncio.to_thread(price_of, *args)
         if price is not None:
             return price
-        if not self._ledger.caps_usd:
-            return Price(0.0, 0.0)  # tokens are counted whatever they cost
+        if self._ledger.unknown_price is not None:
+            return self._ledger.unknown_price
         raise ModelFailure(
             "unknown_price",
             f"nobody knows what `{target.model}` of `{target.provider}` costs, so `budgetUsd` could not hold",
@@ -149,8 +149,9 @@ def _too_long(failure: ModelFailure) -> bool:
 
 
 def _counted(reply: ModelReply, request: ModelRequest, prices: list[Price]) -> ModelReply:
-    """Whoever answers without a count or a price is counted for: a cap must not hang on its kindness."""
-    if reply.usd is not None:
+    """Whoever answers without a count or a price is counted for: a cap must not hang on its kindness. Where nobody
+    knows its price, the account says what it counts for."""
+    if reply.usd is not None or any(price.call is not None for price in prices):
         return reply
     usage = Usage(reply.input_tokens, reply.output_tokens)
     costs = [booked(usage, price, request.texts, [reply.text]) for price in prices]

@@ -98,12 +98,12 @@ class Ledger:
             taken = self.spent.plus(total(self._books.paid))
             held = total(hold.most for hold in self._books.holds)
             for number, cost in enumerate(wanted):
-                if self._fits(taken.plus(held).plus(cost)):
+                if self.open(taken) and self._fits(taken.plus(held).plus(cost)):
                     hold = Reservation(cost)
                     self._books.holds.add(hold)
                     return number, hold
             if not self._books.holds:
-                raise self._reached(taken, wanted[-1])
+                raise self.reached(taken, wanted[-1])
             self._books.settled.clear()
             await self._books.settled.wait()
 
@@ -117,6 +117,18 @@ class Ledger:
         hold = Reservation(Cost(self.left_usd or 0.0, self.left_tokens() or 0))
         self._books.holds.add(hold)
         return hold
+
+    def cost(self, usd: float | None, tokens: int) -> Cost:
+        """What a call counts for here; `usd` None: nobody knows its price."""
+        return Cost(usd or 0.0, tokens)
+
+    def cost_of(self, call: JsonObject) -> Cost:
+        """What a `call` fact counts for here."""
+        return cost_of(call)
+
+    def open(self, taken: Cost) -> bool:
+        """Whether another call may begin at all, if it fits."""
+        return True
 
     def settle(self, hold: Reservation, paid: Cost | None) -> None:
         """The call has ended; `paid` None: it cost nothing."""
@@ -132,8 +144,8 @@ class Ledger:
     async def again(self, hold: Reservation) -> None:
         """Whether another attempt of a call that holds its place fits too. Raises `CapReached`."""
         taken = self.spent.plus(total(self._books.paid))
-        if not self._fits(taken.plus(total(each.most for each in self._books.holds))):
-            raise self._reached(taken, hold.most)
+        if not self.open(taken) or not self._fits(taken.plus(total(each.most for each in self._books.holds))):
+            raise self.reached(taken, hold.most)
 
     @property
     def capped(self) -> bool:
@@ -145,8 +157,8 @@ class Ledger:
         used_up = (self.caps.usd is not None and taken.usd >= self.caps.usd) or (
             self.caps.tokens is not None and taken.tokens >= self.caps.tokens
         )
-        if used_up or not self._fits(taken):
-            raise self._reached(taken, Cost())
+        if used_up or not self.open(taken) or not self._fits(taken):
+            raise self.reached(taken, Cost())
 
     @property
     def left_usd(self) -> float | None:
@@ -169,7 +181,7 @@ class Ledger:
             caps.tokens is None or whole.tokens <= caps.tokens
         )
 
-    def _reached(self, taken: Cost, least: Cost) -> CapReached:
+    def reached(self, taken: Cost, least: Cost) -> CapReached:
         caps = self.caps
         if not self._fits(taken):
             usd, tokens = caps.usd is not None and taken.usd > caps.usd, caps.tokens
@@ -199,7 +211,7 @@ class Ledger:
         self.begin()
         for kind, body in facts:
             if kind == "call":
-                cost = cost_of(body)
+                cost = self.cost_of(body)
                 self.spent = self.spent.plus(cost)
                 if cost in self._books.paid:
                     self._books.paid.remove(cost)

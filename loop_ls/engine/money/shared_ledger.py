@@ -90,7 +90,7 @@ class SharedLedger(Ledger):
                     self._names[hold] = name
                     return found.choice, hold
                 if not found.busy:
-                    raise self._reached(found.taken, least)
+                    raise self.reached(found.taken, least)
             await _within(changed)
 
     async def again(self, hold: Reservation) -> None:
@@ -102,7 +102,7 @@ class SharedLedger(Ledger):
                 if found.choice is not None:
                     return
                 if not found.busy:
-                    raise self._reached(found.taken, hold.most)
+                    raise self.reached(found.taken, hold.most)
             await _within(changed)
 
     def settle(self, hold: Reservation, paid: Cost | None) -> None:

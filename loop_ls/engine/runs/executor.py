@@ -14,11 +14,12 @@ from typing import cast
 
 from loop_ls.contract.endings import CAUSES, Cause
 from loop_ls.contract.facts.kinds import Cancelled, Completed, Failed, Resumed
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.loop_driver import Outcome, error_of
-from loop_ls.engine.core.plan import ModelAccess, Plan, Program, read_plan
+from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, Program, read_plan
 from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
@@ -28,6 +29,7 @@ from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger
+from loop_ls.engine.money.loop_account import loop_ledger
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.notifications import Notifications
@@ -43,6 +45,8 @@ End = Completed | Failed | Cancelled
 ELSEWHERE = frozenset({"not_owner", "newer_format", "closed"})
 #: How often a closing fact that the journal refused is offered again.
 WRITE_AGAIN = 5.0
+#: Facts that are read at once.
+PAGE = 1000
 
 
 async def bring_to_end(
@@ -107,6 +111,7 @@ async def _end_of(
         recorder.source = Source.of(plan.source, journal.recall, run.answered)
         limits = plan.settings.get("limits")
         ledger.own.limit(Caps.of(run.state.caps, limits))
+        ledger.loop = loop_ledger(plan, await _facts_of_loop(plan, journal))
         if not plan.mock:
             ledger.shared = tuple(await spending.ledgers(run, limits))
         gated = GatedModels(models(plan), ledger, providers, plan.mock)
@@ -133,6 +138,17 @@ async def _end_of(
         logger.exception("run %s: a mistake of the engine", run.run_id)
         return _failed(run, _fault(f"{type(error).__name__}: {error}"))
     return _ended(run, outcome)
+
+
+async def _facts_of_loop(plan: Plan, journal: Journal) -> list[Fact]:
+    """What an enhance loop has spent before it goes on here; of other runs their state says it."""
+    found: list[Fact] = []
+    after: int | None = 0 if plan.format == ENHANCE else None
+    while after is not None:
+        page = await journal.facts(plan.run_id, after, PAGE)
+        found += [(event.kind, event.body) for event in page.events if event.kind == "call"]
+        after = page.events[-1].seq if page.more and page.events else None
+    return found
 
 
 def _capabilities(plan: Plan) -> Capabilities:

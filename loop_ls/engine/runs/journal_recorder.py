@@ -131,6 +131,7 @@ class JournalRecorder:
     ) -> Recordable:
         """What another run was answered is the answer here too, with the facts that follow from it."""
         follows = () if "raised" in answer else copied(facts(cast("Recordable", answer.get("value"))))
+        follows = (*follows, *self._ledger.count(follows))
         self._fresh[key] = answer
         done = self._append(key, (*before, *follows), answer, when="soon")
         done.add_done_callback(lambda result: self._settled(key, result))

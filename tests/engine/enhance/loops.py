@@ -18,6 +18,10 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.enhance.program import EnhanceProgram
 from loop_ls.engine.events import Event, RunState, fold
+from loop_ls.engine.money.accounts import Accounts
+from loop_ls.engine.money.gate import GatedModels
+from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.money.loop_account import loop_ledger
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.recorder import MemoryRecorder
 from loop_ls.text.encoding import from_units
@@ -67,7 +71,7 @@ def priced(text: str, usd: float | None) -> ModelReply:
 @dataclass
 class Loop:
     """`script` are the answers of steps, by name; `planner` those of the planner, in order; `editor` what
-    the editor answers to each edit, "applied" for the text that was sent."""
+    the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens."""
 
     text: str = THREE
     script: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +83,7 @@ class Loop:
     settings: dict[str, Any] = field(default_factory=dict)
     editor: Any = None
     cases: Sequence[dict[str, Any]] = ()
+    price: dict[str, float] | None = None
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -112,7 +117,9 @@ class Loop:
         )
         program = EnhanceProgram(WorkflowProgram(environment={}.get), validate, self.facts)
         self._answer_edits()
-        return await program.run(plan, self.recorder, self.models)
+        accounts = self.recorder.accounts = Accounts(Ledger(), loop=loop_ledger(plan, self.recorder.facts))
+        acme = {"kind": "openai", "baseUrl": "https://acme.example/v1", **({"price": self.price} if self.price else {})}
+        return await program.run(plan, self.recorder, GatedModels(self.models, accounts, {"acme": acme}, environ={}))
 
     def _answer_edits(self) -> None:
         """The editor answers when an edit is sent; other questions wait for `tell`."""

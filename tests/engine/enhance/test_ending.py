@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.ports import EmbedReply, EmbedRequest, LostAttempt, ModelFailure, ModelReply, ModelRequest
-from loop_ls.engine.enhance.report.ledger import Ledger, dollars
-from loop_ls.engine.enhance.rounds import BudgetedModels, RoundBudget
+from loop_ls.engine.enhance.report.costs import LoopCosts, dollars
 from loop_ls.engine.events import Event
+from loop_ls.engine.money.accounts import Accounts
+from loop_ls.engine.money.gate import GatedModels
+from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.money.loop_account import LoopCap, LoopLedger
 from loop_ls.formats.settings.enhance import Knobs
 from tests.engine.enhance.loops import HEAD, THREE, Loop, failing, instructions, plan_of, priced
 from tests.engine.stopping import ends_stopped
@@ -77,6 +80,9 @@ async def test_EB_069_no_step_begins_above_the_cap() -> None:
 class Losing:
     """Each attempt is paid and gives no answer."""
 
+    def problem(self, name: str) -> None:
+        return None
+
     async def ask(self, request: ModelRequest, on_text: Any = None, on_wait: Any = None) -> ModelReply:
         assert request.bill is not None
         request.bill.lost(LostAttempt("acme", "large", "truncated", "it was cut", 10, 10, 0.6))
@@ -88,12 +94,13 @@ class Losing:
 
 
 async def test_EB_069_a_lost_attempt_counts_before_the_next_one() -> None:
-    models, request = BudgetedModels(Losing(), Ledger(1.0, 0.1)), ModelRequest("acme", "large", "Draft")
+    models = GatedModels(Losing(), Accounts(Ledger(), loop=LoopLedger(1.0, 0.1)), {}, environ={})
+    request = ModelRequest("acme", "large", "Draft")
     with pytest.raises(ModelFailure):
         await models.ask(request)
-    with pytest.raises(RoundBudget):  # its own second attempt
+    with pytest.raises(LoopCap):  # its own second attempt
         await models.ask(request)
-    with pytest.raises(RoundBudget):
+    with pytest.raises(LoopCap):
         await models.ask(request)
 
 
@@ -119,6 +126,21 @@ async def test_EB_071_a_planner_that_does_not_fit_is_not_asked() -> None:
     )
     assert (await loop.run()).reason == "budget"
     assert len(loop.planner_calls) == 1
+
+
+async def test_EB_071_a_planner_that_may_cost_more_than_is_left_is_not_asked() -> None:
+    """Its estimate fits: nobody knows a price there. The most that the call may cost does not."""
+    price = {"input": 1000.0, "output": 0.0}
+    loop = Loop(script={"review": BAD}, planner=[BETTER], knobs={"budgetCapUsd": 0.3}, price=price)
+    assert (await loop.run()).reason == "budget"
+    assert loop.planner_calls == []
+    assert loop.reports[0]["truncated_by_budget"] is False
+
+
+async def test_EB_069_a_warning_is_given_once_at_four_fifths() -> None:
+    loop = Loop(script={"draft": costing(0.5, "d"), "review": costing(0.35, "r")}, knobs={"budgetCapUsd": 1.0})
+    await loop.run()
+    assert [(fact["spentUsd"], fact["capUsd"]) for fact in loop.of("budget_warning")] == [(0.85, 1.0)]
 
 
 async def test_EB_072_a_repair_is_paid_like_any_answer() -> None:
@@ -159,19 +181,18 @@ async def test_EB_074_waiting_costs_nothing() -> None:
     before = (await loop.facts("run-1"))[-1].body["spentUsd"]
     facts = await loop.facts("run-1")
     later = [Event(one.run_id, one.seq, one.at + 3600, one.kind, one.body) for one in facts]
-    assert Ledger.of(later, Knobs()).spent == dollars(before) == dollars(0.13)
+    assert LoopCosts.of(later, Knobs()).spent == dollars(before) == dollars(0.13)
     loop.recorder.tell({"choice": "continue"})
     assert (await running).reason == "converged"
     assert loop.of("round_started")[1]["spentUsd"] == before
 
 
 def test_EB_069_tenths_of_a_cent_add_up() -> None:
-    ledger = Ledger(1.0, 0.0)
+    costs = LoopCosts(1.0, 0.0)
     for _ in range(1000):
-        ledger.book(0.001)
-    assert ledger.spent == 1
-    assert ledger.exhausted
-    assert ledger.overrun == 0
+        costs.book({"usd": 0.001})
+    assert costs.spent == 1
+    assert costs.exhausted
 
 
 # -- what editing cannot mend ------------------------------------------------------------------------

@@ -29,8 +29,8 @@ from loop_ls.engine.enhance.evidence.tally import (
 from loop_ls.engine.enhance.evidence.trials import Trial, TrialCase, Trials
 from loop_ls.engine.enhance.judge import EnhanceJudge, RecordedRound
 from loop_ls.engine.enhance.plan.propose import Proposed
+from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, independent, observed_type
-from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.hash import text_hash
@@ -105,6 +105,7 @@ class EvidenceLoop:
     best: TriedText | None = None
     first: TriedText | None = None
     looks: int = 0
+    spent: bool = False  # the money, in the held-out cases
     because: str = ""
 
     @property
@@ -171,9 +172,8 @@ class EvidenceLoop:
         if converged:
             return Verdict("yes", exit="converged")
         if proven and held == "untried":
-            return self._ended(
-                "budget" if self.trials.left <= 0 else "max_rounds", "No look at the held-out cases is left."
-            )
+            spent = self.trials.left <= 0 or self.spent
+            return self._ended("budget" if spent else "max_rounds", "No look at the held-out cases is left.")
         if now.stop == "void":
             return self._ended("void", "A trial gave no answer again and again: nothing is known about this text.")
         if now.stop == "budget" or not seen["affordable"]:
@@ -215,6 +215,7 @@ class EvidenceLoop:
                 return "untried"
             trial = await self.trials.try_on(turn, now.text, case, len(now.trials) + of + 1)
             if trial.outcome == "void":
+                self.spent = trial.ended
                 return "untried"
             passed, of = passed + (trial.outcome == "pass"), of + 1
         common = self.plain.common(turn.number, self.plain.planner.spent)
@@ -229,15 +230,14 @@ class EvidenceLoop:
 
         async def work() -> TriedRound:
             facts = await self.facts()
-            ledger = Ledger.of(facts, self.knobs)
-            report = self.plain.report(turn, observed, ledger, facts)
-            planner_fits = ledger.planner_fits(self.plain.planner.estimate(observed))
+            costs = LoopCosts.of(facts, self.knobs)
+            report = self.plain.report(turn, observed, costs, facts)
+            planner_fits = costs.planner_fits(self.plain.planner.estimate(observed))
             return {
                 "observed": observed_type().dump_python(observed),
                 "report": {**report.model_dump(by_alias=True), "converged": converged},
-                "spent": str(ledger.spent),
-                "near": ledger.warns_now() and not any(one.kind == "budget_warning" for one in facts),
-                "affordable": not ledger.exhausted and planner_fits,
+                "spent": str(costs.spent),
+                "affordable": not costs.exhausted and planner_fits,
             }
 
         def facts(seen: TriedRound) -> list[tuple[str, dict[str, Json]]]:
@@ -318,9 +318,9 @@ class EvidenceLoop:
 
         async def work() -> JsonObject:
             facts = await self.facts()
-            ledger = Ledger.of(facts, self.knobs)
+            costs = LoopCosts.of(facts, self.knobs)
             of = replace(turn, number=best.number)
-            return self.plain.report(of, best.observed(), ledger, facts).model_dump(by_alias=True)
+            return self.plain.report(of, best.observed(), costs, facts).model_dump(by_alias=True)
 
         return FailureReport.model_validate(await self.recorder.call(turn.place.part("best"), work))
 

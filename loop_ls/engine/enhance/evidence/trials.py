@@ -18,12 +18,13 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failed_checks import failed_step
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
-from loop_ls.engine.enhance.report.ledger import Ledger
 from loop_ls.engine.enhance.report.observe import observe
-from loop_ls.engine.enhance.rounds import BudgetedModels, EnhanceMemory, RoundBudget, RunWorkflow
+from loop_ls.engine.enhance.rounds import EnhanceMemory, RunWorkflow
 from loop_ls.engine.events import Event
+from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.index.document import Document
 from loop_ls.text.json_value import JsonObject
@@ -150,16 +151,15 @@ class Trials:
         )
 
     async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
-        ledger = Ledger.of(await self.facts(), self.knobs)
-        before = ledger.rounds
+        costs = LoopCosts.of(await self.facts(), self.knobs)
+        before = costs.rounds
         texts = {**self.plan.texts, self.plan.path: text}
         plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
-        outcome, ended = Outcome("budget"), ledger.exhausted
+        outcome, ended = Outcome("budget"), costs.exhausted
         if not ended:
             try:
-                models = BudgetedModels(self.models, ledger)
-                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, models)
-            except RoundBudget:
+                outcome = await self.run_workflow(plan, replace(turn, place=place), self.recorder, self.models)
+            except LoopCap:
                 ended = True
 
         async def work() -> TrialRecord:  # inside of a call all facts of the run are in the record
@@ -173,8 +173,8 @@ class Trials:
         facts = await self.facts()
         observed = self._observed(turn, text, case, place, facts, outcome)
         checked = () if ended else await self.checks.checked(case, place, facts, outcome)
-        run_usd = float(Ledger.of(facts, self.knobs).rounds - before)
-        spent = Ledger.of(await self.facts() if checked else facts, self.knobs)
+        run_usd = float(LoopCosts.of(facts, self.knobs).rounds - before)
+        spent = LoopCosts.of(await self.facts() if checked else facts, self.knobs)
         observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
         return {
             "observed": observed_type().dump_python(observed),

@@ -28,12 +28,13 @@ from loop_ls.engine.enhance.plan.apply import Planned, Planning, Refusal
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM, SYSTEM, Asked, prompt
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
+from loop_ls.engine.enhance.report.costs import LoopCosts, dollars
 from loop_ls.engine.enhance.report.failures import Observed
-from loop_ls.engine.enhance.report.ledger import Ledger, dollars
 from loop_ls.engine.enhance.report.report import Mask
 from loop_ls.engine.enhance.rounds import EnhanceMemory
 from loop_ls.engine.enhance.timeline import unified
 from loop_ls.engine.model_calls.ask import Question, answered
+from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.json_value import JsonObject
@@ -76,7 +77,7 @@ class Planner:
     known: PlanContext
     mask: Mask
     common: Callable[[int, Decimal], RoundNumbers]
-    ledger: Callable[[], Awaitable[Ledger]]
+    costs: Callable[[], Awaitable[LoopCosts]]
     room: int = ROOM
     price: Callable[[int, int], float | None] = lambda sent, got: None
     spent: Decimal = field(default_factory=Decimal)
@@ -104,7 +105,10 @@ class Planner:
             number = attempt + again * self.knobs.planner_attempts
             if number > 1 and not await self._affordable(turn, number):
                 return "budget"
-            answer = await self._asked(turn, report, copy, course, number, repair)
+            try:
+                answer = await self._asked(turn, report, copy, course, number, repair)
+            except LoopCap:
+                return "budget"
             if answer is None:
                 continue
             try:
@@ -134,8 +138,8 @@ class Planner:
 
     async def _affordable(self, turn: Turn, number: int) -> bool:
         async def work() -> bool:
-            ledger = await self.ledger()
-            return not ledger.exhausted and ledger.planner_fits(None)
+            costs = await self.costs()
+            return not costs.exhausted and costs.planner_fits(None)
 
         return await self.recorder.call(turn.place.part(f"afford{number}"), work)
 

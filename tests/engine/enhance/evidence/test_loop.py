@@ -89,6 +89,13 @@ async def test_EB_124_the_money_and_the_trials_of_a_loop_have_an_end() -> None:
     assert len(loop.of("trial_finished")) == 4
 
 
+async def test_EB_124_money_that_ends_in_the_held_out_cases_is_the_reason() -> None:
+    """Each trial counts 5 cents: ten on the seen cases, and the third of the others does not fit."""
+    loop = noisy(1, lambda prompt: 1.0, {1: "never asked"}, {"budgetCapUsd": 0.62})
+    assert (await loop.run()).reason == "budget"
+    assert [one["outcome"] for one in loop.of("trial_finished")] == [*["pass"] * 12, "void"]
+
+
 async def test_EB_124_a_replay_makes_no_trial_again() -> None:
     loop = noisy(3, rates("carefully", low=0.3), {1: "Write about {{input}}, carefully"})
     first = await loop.run()
