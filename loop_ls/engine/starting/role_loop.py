@@ -144,7 +144,9 @@ class RoleLoopPreparer:
             project = await self._records.do(work)
         except Unavailable as error:
             raise _without_records(error) from None
-        changed = {"session_id": session, "plan": {**started.plan, "projectId": project["id"]}}
+        limit = _within(plan.max_iterations, plan.settings)  # they may be others than when it was started
+        of_plan = {**started.plan, "projectId": project["id"], "maxIterations": limit}
+        changed = {"session_id": session, "plan": of_plan, "limits": {**started.limits, **_limits(loop, limit)}}
         return started.model_copy(update=changed)
 
     def _settle(self, loop: RoleLoop, plan: Plan, consent: str | None, access: ModelAccess, caps: Caps) -> None:
@@ -200,7 +202,7 @@ def _first_fact(
     declared: DeclaredAtStart,
 ) -> RunStarted:
     settings = snapshot.settings.raw
-    limit = _limit(loop, request, int_field(as_object(settings.get("limits")), "maxIterations"))
+    limit = _within(request.max_iterations or loop.max_iterations, settings)
     return RunStarted(
         format=ROLE_LOOP,
         name=loop.name,
@@ -230,9 +232,9 @@ def _places(loop: RoleLoop) -> Places:
     return Places(loop.name, {"stage": stage_names([one.label for one in loop.stages]), "loop": [loop.name]})
 
 
-def _limit(loop: RoleLoop, request: StartRequest, ceiling: int | None) -> int | None:
-    """The start's own number, else that of the definition; never above the project's."""
-    wanted = request.max_iterations or loop.max_iterations
+def _within(wanted: int | None, settings: Mapping[str, Json]) -> int | None:
+    """A number of iterations, never above the project's."""
+    ceiling = int_field(as_object(settings.get("limits")), "maxIterations")
     named = [each for each in (wanted, ceiling) if each is not None]
     return min(named) if named else None
 

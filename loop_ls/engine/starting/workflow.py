@@ -165,8 +165,12 @@ class WorkflowPreparer:
         asked = [*chains(chosen.library, chosen.reached, chosen.elements, settings), *needed.asked]
         asked += asked_by_checks(plan)
         require_models(asked, models(plan).problem)
-        providers = as_object(settings.get("providers"))
-        if in_dollars(settings.get("limits"), request.limits):
+        self._priced(asked, plan)
+
+    def _priced(self, asked: Asked, plan: Plan) -> None:
+        """Raises `Refused`: a cap of dollars could not hold."""
+        providers = as_object(plan.settings.get("providers"))
+        if in_dollars(plan.settings.get("limits"), plan.limits):
             require_prices(asked, lambda target: price_of(target.provider, target.model, providers, self._environ))
 
     async def settle(self, prepared: Prepared, consent: str | None) -> None:
@@ -188,7 +192,9 @@ class WorkflowPreparer:
 
     def ask_planner(self, planner: Target, plan: Plan, models: Callable[[Plan], ModelAccess]) -> None:
         """A further model that an enhance loop needs. Raises `Refused`."""
-        require_models([("the planner", (planner,))], models(plan).problem)
+        asked = [("the planner", (planner,))]
+        require_models(asked, models(plan).problem)
+        self._priced(asked, plan)
 
     async def judging(self, request: StartRequest, loop: str, models: Callable[[Plan], ModelAccess]) -> Judging:
         """The judge of a loop in a file, as a run would ask it. Raises `Refused`."""
@@ -232,6 +238,7 @@ class WorkflowPreparer:
         asked += asked_by_checks(plan)
         asked += [("the planner", (planner,))] if planner else []
         require_models(asked, models(plan).problem)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._priced, asked, plan)
         self._settle(plan, consent, bool(started.imported))
         return started
 

@@ -53,10 +53,15 @@ async def agreed(
     return agreed_to.model_copy(update={"imported": None})
 
 
+def root_here(root: str, imported: bool, home: Path | None) -> str:
+    """Where a fork of a recorded run works: what came in, in `home`."""
+    return home.resolve().as_posix() if imported and home is not None else root
+
+
 def _placed(started: RunStarted, home: Path | None) -> RunStarted:
     """It works under the limits that its project has now, which the run that it comes from may not have had; those of
     that run itself stay."""
-    root = home.resolve().as_posix() if started.imported and home is not None else started.root
+    root = root_here(started.root, bool(started.imported), home)
     limits = load_settings(home_of(root, started.path or ""))[0].raw.get("limits")
     settings = {**started.settings, **({"limits": limits} if limits else {})}
     return started.model_copy(update={"root": root, "settings": settings})

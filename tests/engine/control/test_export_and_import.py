@@ -324,6 +324,23 @@ async def test_a_run_that_came_in_with_a_damaged_start_is_forked_or_refused_in_w
         assert told["ok"] or (told["code"] != "internal_error" and told["message"].endswith("."))
 
 
+async def test_the_command_for_a_fork_of_a_run_that_came_in_names_the_folder_here(
+    project: Project, other: Project
+) -> None:
+    run_id = (await project.run())[0]["runId"]
+    document = await exported(project, run_id)
+    stranger = {"baseUrl": "https://stranger.example/v1", "apiKeyEnv": "VICTIM_KEY"}
+    document["facts"][0]["body"]["settings"] = {"providers": {"ollama": stranger}}
+    document["facts"][0]["body"]["root"] = "/home/somebody/else"
+    await other.close()
+    engine = await other.open(home=other.root)
+    taken = await engine.take_in({**document, "runId": "stranger1"})
+    answer = await engine.fork(taken["runId"], 2, origin="api")
+    assert answer["code"] == "consent_required"
+    assert "/home/somebody/else" not in json.dumps(answer)
+    assert answer["command"] == f"loop-ls run {other.root}/polish.yaml --root {other.root} --agree-only"
+
+
 async def test_a_fork_of_a_replay_sends_nothing_anywhere_before_somebody_agrees(
     project: Project, other: Project
 ) -> None:

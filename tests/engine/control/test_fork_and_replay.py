@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from loop_ls.testing.models import SILENCE, failure
 from tests.engine.control.support.project import EXECUTION, Project
 
@@ -159,6 +160,19 @@ async def test_a_fork_keeps_within_limits_that_its_project_got_since(project: Pr
     project.models.requests.clear()
     facts = await forked(project, run_id, 1)
     assert (facts[-1].get("reason"), project.models.requests) == ("budget", [])
+
+
+@pytest.mark.parametrize("limits", ["{budgetUsd: 5}", "{perProject: {budgetUsd: 5}}"])
+async def test_a_fork_asks_for_the_price_that_its_project_wants_since(project: Project, limits: str) -> None:
+    """As a start does: a cap of dollars could not hold."""
+    project.write(one='execution: {provider: openai, model: nobody-knows}\nsteps: [{name: write, run: "Write"}]\n')
+    consent = agreed(project.data, await project.start("one"))
+    run_id = (await project.run("one", consent=consent))[0]["runId"]
+    project.settings(f"limits: {limits}\n")
+    assert project.engine is not None
+    refused, forked = await project.start("one"), await project.engine.fork(run_id)
+    assert "price" in refused["message"]
+    assert (forked["ok"], forked.get("code"), forked.get("message")) == (False, refused["code"], refused["message"])
 
 
 async def test_a_part_takes_the_outputs_of_a_run_that_asked_models_not_of_its_replay(project: Project) -> None:

@@ -27,6 +27,17 @@ async def test_RB_139_a_loop_that_failed_goes_on_in_a_fork_without_paying_again(
     assert all(named in ids for named in re.findall(r"Artifact (\w+) holds", told))  # none that is not there
 
 
+async def test_RB_139_a_fork_keeps_within_the_iterations_that_its_project_allows_now(project: EngineProject) -> None:
+    project.say(judge_it=["NEEDS CHANGES: more"])
+    run_id = (await project.run())["runId"]
+    settings = project.root / ".loop-ls.yaml"
+    settings.write_text(settings.read_text() + "limits: {maxIterations: 2}\n")
+    answer = await project.engine.fork(run_id, 2)
+    assert answer["ok"], answer
+    forked = await project.ended(answer["runId"])
+    assert (forked["iteration"], forked["maxIterations"]) == (2, 2)
+
+
 async def test_RB_139_a_replay_asks_nobody(project: EngineProject) -> None:
     project.say(judge_it=["no", "APPROVED"])
     state = await project.run()
