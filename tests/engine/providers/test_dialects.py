@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.core.ports import ModelFailure
+from loop_ls.engine.core.messages import ToolSpec
+from loop_ls.engine.core.ports import ModelFailure, ModelRequest
 from loop_ls.engine.providers import Providers
+from loop_ls.engine.providers.config import configured
+from loop_ls.engine.providers.dialects.anthropic import Anthropic
+from loop_ls.engine.providers.dialects.dialect import Unaccepted
 from tests.engine.providers.conftest import Asked
 
 Reply = tuple[int, str, bytes]
@@ -142,6 +146,30 @@ async def test_a_model_that_is_held_to_no_schema_is_asked_without_one_from_then_
         assert (await ask("house", schema=form)).text == "{}"
         assert len(seen) == 3
         await house.aclose()
+
+
+async def test_a_provider_that_knows_no_tool_choice_is_asked_without_it_from_then_on() -> None:
+    def plain(sent: dict[str, Any]) -> Reply:
+        if "tool_choice" in sent:
+            error = {"error": {"message": "Unrecognized request argument supplied: tool_choice"}}
+            return 400, "application/json", json.dumps(error).encode()
+        return stream(chunk("done", "stop"))
+
+    async with server(plain) as (url, seen):
+        house, ask = asked(url)
+        assert (await ask("house", tools=(ToolSpec("now"),), closing=True)).text == "done"
+        assert [one.get("tool_choice") for one in seen] == ["none", None]
+        assert (await ask("house", tools=(ToolSpec("now"),), closing=True)).text == "done"
+        assert len(seen) == 3
+        await house.aclose()
+
+
+def test_anthropic_leaves_out_a_tool_choice_that_was_refused() -> None:
+    provider = configured("anthropic", {}, {})
+    request = ModelRequest("anthropic", "m", "x", tools=(ToolSpec("now"),), closing=True)
+    sent = Anthropic().call(provider, "", request, frozenset()).body
+    assert Unaccepted().find("tool_choice: Extra inputs are not permitted", sent) == "tool_choice"
+    assert "tool_choice" not in Anthropic().call(provider, "", request, frozenset({"tool_choice"})).body
 
 
 async def test_the_other_name_of_the_reply_limit_is_tried() -> None:

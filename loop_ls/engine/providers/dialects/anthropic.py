@@ -48,7 +48,7 @@ class Anthropic:
         }
         if request.tools:
             body["tools"] = [_tool(each) for each in request.tools]
-            if request.closing:
+            if request.closing and "tool_choice" not in without:
                 body["tool_choice"] = {"type": "none"}
         if request.schema is not None and "output_config" not in without:
             body["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}

@@ -99,7 +99,7 @@ class Unaccepted:
     names: tuple[str, ...] = field(
         default=(
             *("temperature", "max_completion_tokens", "max_tokens", "stream_options"),
-            *("response_format", "output_config"),
+            *("response_format", "output_config", "tool_choice"),
         ),
     )
     #: What a provider may call a parameter instead.
@@ -107,6 +107,7 @@ class Unaccepted:
         default_factory=lambda: {
             "response_format": ("response format", "json_schema", "structured output"),
             "output_config": ("output_format", "json_schema", "structured output"),
+            "tool_choice": ("tool choice",),
         }
     )
 
