@@ -286,6 +286,19 @@ def holds(file: str, text: str = "") -> Sees:
     return sees
 
 
+def begun(text: str) -> Sees:
+    """Whether the folder `begun` has a first loop with this text in it. It is taken away."""
+
+    def sees(commands: Commands, said: Said) -> object:
+        folder = commands.root.parent / "begun"
+        loop = folder / "first_loop.yaml"
+        found = loop.is_file() and text in loop.read_text()
+        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    return sees
+
+
 def made(commands: Commands, said: Said) -> object:
     """Whether the folder `made` has something in it. It is taken away."""
     folder = commands.root / "made"
@@ -470,9 +483,8 @@ ROWS = (
            "--root", "{base}/other"), made, False, True),
     Option("convert --to", ("convert", "loops/pair.json", "--into", "made", "--to", "workflow"), made, True, False),
     Option("convert --loop", ("convert", "develop.yaml", "--to", "role-loop", "--loop", "nothing"), status, 2, 0),
-    Option("init --into", ("init", "--into", "{base}/begun"), holds("../begun/first_loop.yaml"), True, False),
-    Option("init --provider", ("init", "--into", "{base}/asked", "--provider", "ollama"),
-           holds("../asked/first_loop.yaml", "ollama"), True, False),
+    Option("init --into", ("init", "--into", "{base}/begun"), begun(""), True, False),
+    Option("init --provider", ("init", "--into", "{base}/begun", "--provider", "ollama"), begun("ollama"), True, False),
     Option("new --into", ("new", "workflow", "fresh", "--into", "fresh"), holds("fresh/fresh.yaml"), True, False),
     Option("new --provider", ("new", "workflow", "fresh", "--into", "fresh", "--provider", "ollama"),
            holds("fresh/fresh.yaml", "ollama"), True, False),
