@@ -51,11 +51,18 @@ def so_far(one: ShownRun | LoopView) -> str:
     return f"{said.get(one.status, 'running')}: iteration {one.iteration or 1}{of}"
 
 
-def severity_of(run: ShownRun) -> Severity:
-    """Of a run that is the loop."""
-    if run.status in ("failed", "blocked"):
-        return Severity.ERROR
-    return Severity.WARNING if ended_at_limit(run) else Severity.INFORMATION
+def severity_of(one: ShownRun | LoopView) -> Severity:
+    """Of what is shown on the name of a loop. A success draws no squiggle and counts as no problem; only a failure
+    asks for something to be fixed."""
+    if one.status not in ENDED:
+        return Severity.INFORMATION
+    match kind_of(one.status, one.reason):
+        case "failure" | "blocked":
+            return Severity.WARNING
+        case "success":
+            return Severity.HINT
+        case "limit" | "stopped":
+            return Severity.INFORMATION
 
 
 def verdict_in_words(verdict: Verdict) -> str:

@@ -13,15 +13,15 @@ from loop_ls.features.language_support import support_of
 from loop_ls.features.runs.enhance_findings import rounds_findings
 from loop_ls.features.runs.outcome_texts import (
     ENDED,
-    ended_at_limit,
     ended_in_words,
     run_in_words,
+    severity_of,
     so_far,
     verdict_in_words,
 )
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.rules.engine.finding import Finding, Related, Severity
+from loop_ls.rules.engine.finding import Finding, Related
 from loop_ls.text.position import Span
 
 RULE = "loop-run"
@@ -63,19 +63,13 @@ def _finding(document: Document, element: Element, loop: LoopView, run: ShownRun
     advice = _advice(element, loop)
     return Finding(
         RULE,
-        _severity(loop),
+        severity_of(loop),
         document.absolute(element.piece, element.label_span),
         f"{message}. {advice}" if advice else message,
         name="run result",
         related=tuple(_verdicts(document, element, loop)),
         data={"runId": run.run_id, "loop": loop.name},
     )
-
-
-def _severity(loop: LoopView) -> Severity:
-    if loop.status == "failed":
-        return Severity.ERROR
-    return Severity.WARNING if ended_at_limit(loop) else Severity.INFORMATION
 
 
 def _advice(element: Element, loop: LoopView) -> str:
@@ -112,4 +106,6 @@ def _of_the_run(document: Document, run: ShownRun) -> Finding:
         span = Span(document.text.end, document.text.end)
     done = count(len(run.loops), "loop")
     tail = f" ({done} ended before)" if run.loops else ""
-    return Finding(RULE, Severity.ERROR, span, run_in_words(run) + tail, name="run result", data={"runId": run.run_id})
+    return Finding(
+        RULE, severity_of(run), span, run_in_words(run) + tail, name="run result", data={"runId": run.run_id}
+    )

@@ -191,7 +191,7 @@ def test_verdicts_of_a_run_stand_on_the_criterion(ask: Ask) -> None:
     assert "red" in related.message
     (failed,) = run_findings(one.document, viewed(state(1, "failed", reason="error", error={"message": "no agent"})))
     assert "no agent" in failed.message
-    assert failed.severity.name == "ERROR"
+    assert failed.severity.name == "WARNING"
 
 
 def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:

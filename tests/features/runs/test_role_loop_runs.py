@@ -82,13 +82,13 @@ def run(status: str = "completed", reason: str | None = "approved", **more: Any)
 @pytest.mark.parametrize(
     ("view", "message", "severity"),
     [
-        (run(), "approved in iteration 2", Severity.INFORMATION),
+        (run(), "approved in iteration 2", Severity.HINT),
         (run("running", None), "running: iteration 2 of 3", Severity.INFORMATION),
         (run("paused", "user"), "paused: iteration 2 of 3", Severity.INFORMATION),
-        (run("completed", "max_iterations"), "limit reached after 2 iterations", Severity.WARNING),
-        (run("completed", "goal_met"), "goal met in iteration 2", Severity.INFORMATION),
-        (run("failed", "error", error={"message": "no key"}), "failed: no key", Severity.ERROR),
-        (run("blocked", "question", error={"message": "which one?"}), "blocked: which one?", Severity.ERROR),
+        (run("completed", "max_iterations"), "limit reached after 2 iterations", Severity.INFORMATION),
+        (run("completed", "goal_met"), "goal met in iteration 2", Severity.HINT),
+        (run("failed", "error", error={"message": "no key"}), "failed: no key", Severity.WARNING),
+        (run("blocked", "question", error={"message": "which one?"}), "blocked: which one?", Severity.WARNING),
     ],
 )
 def test_UP_69_a_run_says_how_it_ended_on_the_name_with_the_words_that_decided(

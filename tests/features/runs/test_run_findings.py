@@ -40,7 +40,7 @@ def test_the_result_stands_on_the_name_and_the_verdicts_on_the_condition(ask: An
     finding = one(ask, run(loop))
     text = ask(FLOW).document.text
     assert finding.message == "condition met in iteration 2"
-    assert finding.severity is Severity.INFORMATION and finding.rule == "loop-run"
+    assert finding.severity is Severity.HINT and finding.rule == "loop-run"
     assert text.slice(finding.span) == "refine"
     assert {text.slice(related.span) for related in finding.related} == {'"The review says PASS"'}
     assert [related.message for related in finding.related] == [
@@ -51,14 +51,14 @@ def test_the_result_stands_on_the_name_and_the_verdicts_on_the_condition(ask: An
 
 def test_a_limit_is_no_success_and_brings_the_advice_of_the_guide(ask: Any) -> None:
     finding = one(ask, run(LoopView("refine", "completed", 5, 5, "max_iterations")))
-    assert finding.severity is Severity.WARNING
+    assert finding.severity is Severity.INFORMATION
     assert finding.message.startswith("limit reached after 5 iterations, condition not met. ")
     assert "`polish`" in finding.message and "loopLs.testUntil" in finding.message
 
 
 def test_a_condition_that_was_met_at_once_may_be_too_broad(ask: Any) -> None:
     finding = one(ask, run(LoopView("refine", "completed", 1, 5, "condition_met")))
-    assert finding.severity is Severity.INFORMATION
+    assert finding.severity is Severity.HINT
     assert "too broad" in finding.message
     assert "too broad" not in one(ask, run(LoopView("refine", "completed", 1, 1, "condition_met"))).message
 
@@ -72,13 +72,13 @@ def test_a_condition_that_was_met_at_once_may_be_too_broad(ask: Any) -> None:
             LoopView("refine", "failed", 2, 5, "error", error="`polish`: no answer"),
             "failed",
             "failed in iteration 2: `polish`: no answer",
-            Severity.ERROR,
+            Severity.WARNING,
         ),
         (
             LoopView("refine", "failed", 2, 5, "timeout"),
             "failed",
             "timed out in iteration 2",
-            Severity.ERROR,
+            Severity.WARNING,
         ),
         (LoopView("refine", "cancelled", 2, 5, "user"), "cancelled", "stopped in iteration 2", Severity.INFORMATION),
         (
@@ -91,7 +91,7 @@ def test_a_condition_that_was_met_at_once_may_be_too_broad(ask: Any) -> None:
             LoopView("refine", "completed", 4, 5, "budget"),
             "completed",
             "budget used up after 4 iterations",
-            Severity.WARNING,
+            Severity.INFORMATION,
         ),
     ],
 )
