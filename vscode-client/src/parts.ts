@@ -4,7 +4,7 @@ import { besideYamlPart } from "./editing/besideYaml";
 import { lensPart } from "./editing/forms/lens";
 import { formsPart } from "./editing/forms/part";
 import { newFilePart } from "./editing/newFile";
-import { tryRunPart } from "./editing/tryRun";
+import { runFilePart } from "./editing/runFile";
 import { withoutServerPart } from "./editing/withoutServer";
 import { panelPart } from "./panel/part";
 import { enhancingPart } from "./runs/enhancing";
@@ -16,7 +16,7 @@ export const PARTS: readonly Part[] = [
   formsPart,
   lensPart,
   newFilePart,
-  tryRunPart,
+  runFilePart,
   besideYamlPart,
   withoutServerPart,
   panelPart,

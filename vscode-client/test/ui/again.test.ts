@@ -101,7 +101,7 @@ test("a mock run asks no model, and is told from a real one everywhere", async (
   writeFileSync(path.join(folder, "real.yaml"), (poems()["haiku.yaml"] ?? "").replace("name: haiku", "name: real").replace("provider: scripted", "provider: openai"));
   await window.show("real.yaml");
   await window.lens("Run loop").waitFor();
-  await window.command("Loop: Try This Workflow Without a Model");
+  await window.command("Loop: Run This File Without a Model (Mock)");
   await window.answer("a frog");
   await window.told(/condition met · mock · \d\d:\d\d/).waitFor();
   await tree.row(/real.*mock.*condition met/).click();

@@ -87,7 +87,7 @@ test("a new loop comes from its template and has nothing wrong", async () => {
 });
 
 test("a newcomer tries it without a key", async () => {
-  await window.command("Loop: Try This Workflow Without a Model");
+  await window.command("Loop: Run This File Without a Model (Mock)");
   await window.page.locator(".quick-input-widget:visible input.input").fill("tidy up the shed");
   await window.page.keyboard.press("Enter");
   await window.lens("Run workflow again").waitFor({ timeout: 100_000 });

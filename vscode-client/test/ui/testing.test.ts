@@ -43,6 +43,14 @@ async function run(on: Locator): Promise<void> {
   await window.page.keyboard.press("Enter");
 }
 
+/** Answers the question before runs that call models. */
+async function mayRun(question: string): Promise<void> {
+  const dialog = window.page.locator(".monaco-dialog-box", { hasText: question });
+  await dialog.filter({ hasText: "At most" }).waitFor();
+  await window.picture("testing-asked");
+  await dialog.locator(".monaco-button", { hasText: "Run" }).click();
+}
+
 async function expand(on: Locator): Promise<void> {
   if ((await on.getAttribute("aria-expanded")) !== "true") await on.locator(".monaco-tl-twistie").click();
 }
@@ -111,20 +119,28 @@ test("an iteration is run again from its own line: what came before it is taken"
   const second = item("iteration 2");
   await second.hover();
   await second.locator('a.action-label[aria-label="Run Test"]').click();
+  await mayRun("Run 1 loop with models?");
   await expect.poll(async () => (await runs())[0]?.source, { timeout: 60_000 }).toMatchObject({ kind: "fork", iteration: 2 });
   await expect.poll(async () => (await runs())[0]?.status, { timeout: 60_000 }).toBe("completed");
   await result("iteration 3", "passed");
   await window.picture("testing-again");
 });
 
-test("a mock run is one of the ways to run, and says that it is one", async () => {
-  await item("haiku").click({ button: "right" });
-  await chosen(window.page, window.page.locator(".monaco-menu .action-item", { hasText: "Execute Using Profile" }).first());
-  await window.pick("Mock run");
-  await window.answer("a frog");
+test("a run without a model is the usual way to run, and says that it is one", async () => {
+  await run(item("haiku"));
   await window.told(/condition met · mock ·/).waitFor();
   expect((await runs())[0]).toMatchObject({ mock: true, status: "completed" });
   await window.picture("testing-mock");
+});
+
+test("a run with models is asked about first, with the most that it costs", async () => {
+  await item("haiku").click({ button: "right" });
+  await chosen(window.page, window.page.locator(".monaco-menu .action-item", { hasText: "Execute Using Profile" }).first());
+  await window.pick("Run with models");
+  await mayRun("Run 1 loop with models?");
+  await window.answer("a frog");
+  await expect.poll(async () => (await runs())[0], { timeout: 60_000 }).toMatchObject({ status: "completed" });
+  expect((await runs())[0]?.mock ?? false).toBe(false);
 });
 
 test("a loop that was renamed is listed by its new name, once", async () => {

@@ -1,5 +1,5 @@
-// The Testing view of loops: what is listed (`items`), how one run is shown (`mirror`), and here the two
-// profiles that start runs, the stop button, and runs that were started elsewhere.
+// The Testing view of loops: what is listed (`items`), how one run is shown (`mirror`), what real runs may cost
+// (`asking`), and here the two profiles that start runs, the stop button, and runs that were started elsewhere.
 import * as vscode from "vscode";
 import type { Part, Server } from "../../part";
 import { hasEnded, type RunState } from "../../runs/state";
@@ -7,7 +7,8 @@ import type { RunStore } from "../../runs/store";
 import { nameOf } from "../../runs/words";
 import { isLoopFile } from "../../server/ours";
 import { say } from "../control";
-import { Items } from "./items";
+import { mayRun, wanted } from "./asking";
+import { Items, type Target } from "./items";
 import { Marks } from "./marks";
 import { Mirror } from "./mirror";
 
@@ -32,9 +33,9 @@ export const testingPart: Part = ({ server, runs }) => {
   };
   controller.refreshHandler = () => items.refresh();
   const profile = (label: string, mock: boolean) =>
-    controller.createRunProfile(label, vscode.TestRunProfileKind.Run, (request, token) => testing.start(request, token, mock), !mock);
-  profile("Run", false);
-  profile("Mock run (no model is asked)", true);
+    controller.createRunProfile(label, vscode.TestRunProfileKind.Run, (request, token) => testing.start(request, token, mock), mock);
+  profile("Mock run (no model is asked)", true); // the default: "Run All Tests" costs nothing
+  profile("Run with models", false);
   const files = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml,json}");
   if (server.status === "ready") soon();
   return [
@@ -72,10 +73,13 @@ class Testing {
 
   /** One after the other: each may ask for its input. Ends when all of them have ended. */
   async start(request: vscode.TestRunRequest, token: vscode.CancellationToken, mock: boolean): Promise<void> {
-    const meant = request.include ?? [...this.controller.items].map(([, item]) => item);
+    const listed = request.include ?? [...this.controller.items].map(([, item]) => item);
+    const meant = listed.filter((item) => !request.exclude?.includes(item));
+    const paid = meant.flatMap((item) => this.items.targetOf(item) ?? []).filter((target) => !mock || this.isReal(target));
+    if (paid.length && !(await mayRun(this.server, paid))) return;
     const waiting: Promise<void>[] = [];
     for (const item of meant) {
-      if (request.exclude?.includes(item) || token.isCancellationRequested) continue;
+      if (token.isCancellationRequested) continue;
       const run = this.controller.createTestRun(request, item.label);
       run.enqueued(item);
       const runId = await this.begin(item, mock);
@@ -89,6 +93,11 @@ class Testing {
       waiting.push(this.follow(run, item, runId));
     }
     await Promise.all(waiting);
+  }
+
+  /** An iteration is run again as its run was, whatever the profile. */
+  private isReal(target: Target): boolean {
+    return target.iteration !== undefined && !this.runs.get(target.iteration.runId)?.mock;
   }
 
   changed(state: RunState, before: RunState | undefined): void {
@@ -147,8 +156,5 @@ class Testing {
     this.ends.delete(runId);
   }
 }
-
-const wanted = (target: { kind: string; name: string }) =>
-  target.kind === "workflow" ? { kind: target.kind } : { kind: target.kind, name: target.name };
 
 const parentOf = (item: vscode.TestItem): vscode.TestItem | undefined => item.parent;
