@@ -32,8 +32,8 @@ test("the open file is saved and run, with a model or without one", async () => 
   const document = opened("/w/flow.yaml", WORKFLOW);
   Object.assign(vscode.window, { activeTextEditor: { document } });
   const commands = new Map<string, () => Promise<unknown>>();
-  vi.mocked(vscode.commands.registerCommand).mockImplementation((name: string, call: never) => {
-    commands.set(name, call);
+  vi.mocked(vscode.commands.registerCommand).mockImplementation((name, call) => {
+    commands.set(name, call as () => Promise<unknown>);
     return { dispose: () => undefined };
   });
   const run = vi.fn(async () => ({ ok: true }));
