@@ -70,6 +70,11 @@ class Handover:
         return hashlib.sha256(self.token.encode()).hexdigest()[:16]
 
 
+def speaks_as_owner(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether what we ask is asked by the owner of the data folder: no token of another person is set."""
+    return not (os.environ if environ is None else environ).get(TOKEN_VARIABLE)
+
+
 def data_folder(root: Path | str, setting: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
     """The setting (relative to the root), else LOOP_LS_DATA_DIR, else one folder per root in the user's state. A
     `Path` is what a person named, and taken as it is. Raises `EngineUnavailable` for a folder of the settings that

@@ -78,7 +78,7 @@ from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import ceiling_of, read_changes
-from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_own_root
+from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_no_writing_for, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record, root_here
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
 from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
@@ -402,6 +402,7 @@ class Engine:
             named = named_by(body)
             named["root"] = root_here(str(named["root"] or ""), bool(body.get("imported")), self.home)
             require_own_root(str(body.get("root", "")), user, self.home)
+            require_no_writing_for(user, bool(as_object(body.get("plan")).get("headless")))
             with readable_record():
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 texts = await self._texts(body)

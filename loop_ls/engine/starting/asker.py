@@ -32,6 +32,7 @@ def as_asked_by(request: StartRequest, user: str | None, home: Path | None) -> S
     if user is not None and given:
         told = f"`{given[0]}` may be given by the owner of the engine only: others start files as they are."
         raise Refused("forbidden", told, f"Leave out `{given[0]}`.")
+    require_no_writing_for(user, request.enhance.get("headless") is True)
     if request.agree_only and (user is not None or request.origin not in OWNERS_SURFACES):
         told = "Only the owner agrees to what a run may do, in a terminal or an editor."
         raise Refused("forbidden", told, "Leave out `agreeOnly`.")
@@ -45,6 +46,14 @@ def require_own_root(root: str, user: str | None, home: Path | None) -> None:
     if home is None or Path(root).resolve() != home.resolve():
         told = f"`{root}` may be run in by the owner of the engine only; others run in the folder of the engine."
         raise Refused("forbidden", told, "Leave out `root`, or ask the owner.")
+
+
+def require_no_writing_for(user: str | None, headless: bool) -> None:
+    """`headless`: an enhance loop writes its file itself, which nobody is asked about. Raises `Refused`."""
+    if user is not None and headless:
+        told = "A loop that writes the file itself may be started by the owner of the engine only."
+        hint = "Leave out `enhance.headless`, or let `enhance.applyWhenHeadless` of the settings say that it may."
+        raise Refused("forbidden", told, hint)
 
 
 def refused_to(

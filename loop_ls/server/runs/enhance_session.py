@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.client.engine_location import speaks_as_owner
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
@@ -60,6 +61,8 @@ class Rounds:
             return
         if record.state.get("status") == "interrupted":
             return
+        if (record.state.get("user") is None) != speaks_as_owner():
+            return  # whoever started it takes its edits, and nobody else agreed to them
         if record.folded.rounds.question != asked:
             return  # the state is ahead of the facts; it is looked at again when they are here
         work = self._apply(record, question) if question["kind"] == "edit_sent" else self._ask(record, question)

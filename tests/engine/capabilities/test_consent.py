@@ -231,6 +231,19 @@ def test_nobody_but_the_owner_asks_to_agree_only(tmp_path: Path, others: dict[st
     assert refused.value.code == "forbidden"
 
 
+def test_only_the_owner_starts_a_loop_that_writes_its_file_itself(tmp_path: Path) -> None:
+    """An owner who agreed to a run has agreed to no change of the file."""
+    (tmp_path / "a.yaml").write_text("")
+    argument = {"root": str(tmp_path), "path": str(tmp_path / "a.yaml")}
+    loop = read_request({**argument, "enhance": {"start": True, "headless": True}})
+    assert as_asked_by(loop, None, tmp_path) == loop
+    with pytest.raises(Refused) as refused:
+        as_asked_by(loop, "eve", tmp_path)
+    assert (refused.value.code, "applyWhenHeadless" in refused.value.hint) == ("forbidden", True)
+    edited = read_request({**argument, "enhance": {"start": True, "editor": True}})
+    assert as_asked_by(edited, "eve", tmp_path) == edited
+
+
 def test_a_file_of_consents_that_cannot_be_read_means_asking_again(tmp_path: Path) -> None:
     (tmp_path / "consents.json").write_text("{")
     question(Consents(tmp_path), Program(("a",)))

@@ -657,6 +657,16 @@ async def test_a_loop_that_came_in_is_forked_after_somebody_agreed_to_whom_it_as
     assert (await until(engine, forked["runId"], ended))["status"] == "completed"
 
 
+async def test_only_the_owner_forks_a_loop_that_writes_the_file_itself(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    refused = await engine.fork(run_id, 2, user="eve")
+    assert (refused["ok"], refused.get("code")) == (False, "forbidden")
+    assert "writes the file itself" in refused["message"]
+    assert (await engine.fork(run_id, 2))["ok"]
+
+
 async def test_only_workflows_are_enhanced(project: EngineProject) -> None:
     (project.root / "loops").mkdir()
     (project.root / "loops" / "pair.json").write_text('{"name": "pair", "roles": [{"role": "plan", "prompt": "p"}]}')

@@ -168,6 +168,34 @@ async def test_EB_061_a_yes_alone_is_no_arrival(tmp_path: Path, monkeypatch: Any
     assert answer["outcome"] == "no_change_seen"
 
 
+@pytest.mark.parametrize(("token", "user", "taken"), [("", "eve", 0), ("", None, 1), ("t", "eve", 1), ("t", None, 0)])
+async def test_an_editor_takes_no_edit_of_a_loop_that_somebody_else_started(
+    tmp_path: Path, monkeypatch: Any, token: str, user: str | None, taken: int
+) -> None:
+    """Whoever has a token of their own may start a loop on a file that the owner has open."""
+    monkeypatch.setenv("LOOP_LS_TOKEN", token)
+    buffer, said = Buffer(tmp_path), []
+
+    async def say(self: Rounds, record: RunRecord, verb: str, given: Json) -> None:
+        said.append(verb)
+
+    monkeypatch.setattr(Rounds, "_say", say)
+    buffer.begin()
+    rounds = rounds_of(buffer)
+    opened = buffer.server.context.session.find(buffer.uri)
+    assert opened is not None
+    record = RunRecord("r1", key=opened.key)
+    assert record.take({"kind": "run_started", "format": "enhance", "seq": 1})
+    fact = {**sent(FLOW, FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 2}
+    assert record.take(fact)
+    record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
+    record.state |= {} if user is None else {"user": user}
+    rounds.look(record)
+    await asyncio.gather(*rounds._open.values())
+    assert (len(buffer.asked), len(said)) == (taken, taken)
+    assert (buffer.text == FLOW) == (not taken)
+
+
 async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: Path, monkeypatch: Any) -> None:
     buffer, said = Buffer(tmp_path), asyncio.Event()
     buffer.begin()
