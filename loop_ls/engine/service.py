@@ -348,10 +348,15 @@ class Engine:
     def _without_typed_keys(self, request: StartRequest) -> StartRequest:
         """The request without keys that somebody pasted into it, before anything is made of it: what a loop resolves,
         and the project that it works for, are kept and shown as the run is."""
-        mask = self._typed_mask().free
-        typed = {name: getattr(request, name) for name in ("input", "goal", "message", "parameters", "pinned")}
-        masked = {name: mask(value) for name, value in typed.items() if value}
-        return request if all(typed[name] == value for name, value in masked.items()) else replace(request, **masked)
+        mask = self._typed_mask()
+        return replace(
+            request,
+            input=mask.of_text(request.input),
+            goal=mask.of_text(request.goal),
+            message=mask.of_text(request.message),
+            parameters=mask.of_texts(request.parameters),
+            pinned=mask.of_texts(request.pinned),
+        )
 
     def _typed_mask(self) -> SecretMask:
         """Of what people type: it takes out keys, which no run has to declare."""

@@ -67,6 +67,8 @@ _WORDS = frozenset(
 #: What people, models, services and programs put together themselves: whatever stands in it is text.
 _FREE = frozenset({"parameters", "metadata", "arguments", "extra"})
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Signs that clients of HTTP leave as they are in a path.
+_PLAIN_IN_PATHS = "/:@!$&'()*+,;="
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")
 
 
@@ -104,6 +106,14 @@ class SecretMask:
         for form in self.forms:  # only then: the end of one form is that of another one, which begins otherwise
             text = _without_half(text, form)
         return text
+
+    def of_text(self, text: str | None) -> str | None:
+        """The same of a text that may not be there."""
+        return text if text is None else self.text(text)
+
+    def of_texts(self, texts: Mapping[str, str]) -> Mapping[str, str]:
+        """The same of texts by names that people chose."""
+        return {self.text(name): self.text(text) for name, text in texts.items()} if self.forms else texts
 
     def value(self, value: Value) -> Value:
         """A JSON value of the record with its texts masked: names of fields, and what names a place of the run,
@@ -201,7 +211,7 @@ def _forms(values: Iterable[str]) -> tuple[str, ...]:
 
 def _in_addresses(value: str) -> set[str]:
     """As paths, queries and forms write it, with escapes of either letter case."""
-    found = {quote(value, safe=""), quote(value), quote_plus(value)}
+    found = {quote(value, safe=""), quote(value), quote(value, safe=_PLAIN_IN_PATHS), quote_plus(value)}
     return found | {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in found}
 
 
