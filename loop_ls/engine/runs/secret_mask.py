@@ -211,7 +211,9 @@ def _forms(values: Iterable[str]) -> tuple[str, ...]:
 
 def _in_addresses(value: str) -> set[str]:
     """As paths, queries and forms write it, with escapes of either letter case."""
-    found = {quote(value, safe=""), quote(value), quote(value, safe=_PLAIN_IN_PATHS), quote_plus(value)}
+    found = {quote(value, safe=safe) for safe in ("", "/", _PLAIN_IN_PATHS, f"{_PLAIN_IN_PATHS}%")} | {
+        quote_plus(value)
+    }
     return found | {_ESCAPE.sub(lambda escape: escape[0].lower(), each) for each in found}
 
 
