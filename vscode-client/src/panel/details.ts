@@ -10,7 +10,7 @@ import type { Detail, GraphNode, Row, Tab, Text } from "./shape";
 export const SHOWN = 60_000;
 const FACTS = 300;
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 export async function detailOf(server: Server, runId: string, row: Row, tab: Tab): Promise<Detail> {
   const base = { row: row.id, tab };
@@ -83,6 +83,7 @@ async function promptsOf(server: Server, runId: string, row: Row): Promise<Parti
       who: `${String(one.provider ?? "")}/${String(one.model ?? "")}`,
       system: typeof one.system === "string" ? one.system.slice(0, SHOWN) : undefined,
       prompt: shortened(String(one.prompt ?? "")),
+      answer: typeof one.answer === "string" ? shortened(one.answer) : undefined,
     })),
   };
 }

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { Server } from "../part";
 import type { View } from "./view";
-import { historyOf, promptsAt } from "./details";
+import { historyOf, type Json, promptsAt } from "./details";
 import { SCHEME } from "./scheme";
 import type { Row } from "./shape";
 
@@ -42,7 +42,7 @@ export class RunDocuments implements vscode.TextDocumentContentProvider {
     const row = { id: address.id, first: address.first, last: address.last, kind: address.kind } as Row;
     if (address.what === "prompt") {
       const found = await promptsAt(this.server, address.runId, row);
-      return typeof found === "string" ? found : found.map((one) => `## ${String(one.place)}\n\n${String(one.prompt)}`).join("\n\n");
+      return typeof found === "string" ? found : found.map(exchange).join("\n\n");
     }
     const told = await historyOf(this.server, address.runId, row);
     return "problem" in told ? told.problem : String(told.row[address.what] ?? "");
@@ -53,3 +53,9 @@ export class RunDocuments implements vscode.TextDocumentContentProvider {
     return round?.diff ?? "Open the run to see this change.";
   }
 }
+
+/** A prompt with its answer, as a piece of a document. */
+const exchange = (one: Json): string => {
+  const prompt = `## ${String(one.place)}\n\n${String(one.prompt)}`;
+  return typeof one.answer === "string" ? `${prompt}\n\n### Answer\n\n${one.answer}` : prompt;
+};

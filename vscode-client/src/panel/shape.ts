@@ -97,6 +97,8 @@ export interface Prompt {
   who: string;
   system?: string;
   prompt: Text;
+  /** What came back in the end; a call under way has none. */
+  answer?: Text;
 }
 
 export interface FactLine {

@@ -49,6 +49,8 @@ test("iterations arrive while they happen; two of them are compared", async () =
   await window.picture("panel-question");
   await panel.tab("Prompt");
   await panel.pane.getByText("Write the function. Plan: 1. Lower the case.").waitFor();
+  await panel.pane.locator('.exchange [aria-label="Answer"]').first().waitFor();
+  await window.picture("panel-prompt");
   await panel.tab("Events");
   await panel.pane.getByText("iteration started").waitFor();
   await window.picture("panel-events");

@@ -147,7 +147,20 @@ export function PromptView({ row, detail }: { row: Row; detail: Detail | undefin
             {one.place.split("/").at(-1)} <span class="muted">{one.who}</span>
           </h3>
           {one.system ? <pre class="words muted">{one.system}</pre> : null}
-          <Words text={one.prompt} row={row} what="prompt" label="Prompt" />
+          <div class="exchange">
+            <div>
+              <h4>Prompt</h4>
+              <Words text={one.prompt} row={row} what="prompt" label="Prompt" />
+            </div>
+            <div>
+              <h4>Answer</h4>
+              {one.answer ? (
+                <Words text={one.answer} row={row} what="prompt" label="Answer" />
+              ) : (
+                <p class="empty">There is no answer yet.</p>
+              )}
+            </div>
+          </div>
         </section>
       ))}
     </>

@@ -29,9 +29,9 @@ describe("tabs of a row", () => {
   });
 
   it("shows who was told what, with the words before it", async () => {
-    const row = { place: "report/2/review", provider: "ollama", model: "small", prompt: "Look.", system: "You review." };
+    const row = { place: "report/2/review", provider: "ollama", model: "small", prompt: "Look.", system: "You review.", answer: "PASS" };
     const { server } = serverThat({ ok: true, prompts: [row] });
     const { prompts } = await detailOf(server, "r1", ROW, "prompt");
-    expect(prompts).toEqual([{ place: "report/2/review", who: "ollama/small", system: "You review.", prompt: { text: "Look." } }]);
+    expect(prompts).toEqual([{ place: "report/2/review", who: "ollama/small", system: "You review.", prompt: { text: "Look." }, answer: { text: "PASS" } }]);
   });
 });
