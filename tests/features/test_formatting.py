@@ -39,6 +39,12 @@ def test_blanks_and_empty_lines(before: str, after: str) -> None:
     assert formatted(HEAD + before) == HEAD + after
 
 
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_UP_21_the_last_line_ends_as_the_others_do(eol: str) -> None:
+    text = (HEAD + "version:   1.0.0").replace("\n", eol)
+    assert formatted(text) == (HEAD + "version: 1.0.0\n").replace("\n", eol)
+
+
 UP_21 = """\
 $schema: workflow/v2.0
 name: x

@@ -21,6 +21,8 @@ Value = TypeVar("Value")
 LONG = 200
 #: A text of this length is not worth a copy, nor the time for one.
 BOOK = 1 << 18
+#: What lies deeper in lists and objects than this is left out.
+DEEPEST = 100
 #: The one key of a reference to a text. NUL cannot occur in a key that comes from outside.
 REF = "\x00"
 
@@ -87,6 +89,8 @@ def _text(value: object) -> str:
         text.encode("utf-8")
     except (TypeError, ValueError, RecursionError):
         return _encode(_repaired(value))
+    if text.count("[") + text.count("{") > DEEPEST and _is_deep(value):
+        return _encode(_repaired(value))
     return text if "\\u0000" not in text else _encode(_repaired(json.loads(text)))
 
 
@@ -116,8 +120,21 @@ def _unpacked(value: object, text_of: Callable[[str], str]) -> object:
             return value
 
 
+def _is_deep(value: object) -> bool:
+    """Whether lists and objects lie so deep in it that whoever goes through them could not come back."""
+    level: list[object] = [value]
+    for _ in range(DEEPEST + 1):
+        inner = [
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list | tuple)
+        ]
+        level = [item for items in inner for item in items]
+        if not level:
+            return False
+    return any(isinstance(one, dict | list | tuple) for one in level)
+
+
 def _repaired(value: object, depth: int = 0) -> object:
-    if depth > 100:
+    if depth > DEEPEST:
         return "..."
     match value:
         case None | bool() | int():

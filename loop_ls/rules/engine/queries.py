@@ -246,13 +246,12 @@ def chain(world: QueryContext) -> tuple[str, ...]:
 
 
 def providers_that_inherit_temperature(world: QueryContext) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+    found: list[str | None] = []
     for element in world.document.elements:
-        if element.kind == "step" and not element.block.has("temperature"):
-            found.update(dict.fromkeys(link.text("provider") or "" for link in element.block.blocks("providers")))
-            found[element.block.text("provider") or ""] = None
-            found.update(dict.fromkeys(votes_without_temperature(element.block)))
-    return tuple(found)
+        if not element.block.has("temperature"):
+            found += [link.text("provider") for link in element.block.blocks("providers")]
+            found += [element.block.text("provider"), *votes_without_temperature(element.block)]
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def votes_without_temperature(step: Block) -> tuple[str, ...]:

@@ -89,9 +89,10 @@ def _below(document: Document, line: int) -> int:
 def _meant(
     document: Document, finding: Finding, by_line: dict[int, list[tuple[Span, Directive]]]
 ) -> Iterator[tuple[Span, Directive]]:
+    """A file as a whole is marked in its first line, also where that is the comment itself."""
     line = finding.span.start.line
-    yield from by_line.get(line, ())
-    yield from by_line.get(anchor(document, finding.span.start), ())
+    for about in (line, _below(document, line), anchor(document, finding.span.start)):
+        yield from by_line.get(about, ())
 
 
 def _unused(

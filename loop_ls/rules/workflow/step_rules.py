@@ -342,10 +342,9 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
             run: "Write about {{input}}"
     """
     if element.name_span is not None and element.name.strip() and ("." in element.name or not is_name(element.name)):
-        name = element.block.get("name")
         ends = line_break(element.name)
         why = ends or ": a name is letters, digits, `_` and `-`, and begins with a letter"
-        fix = builders.on_one_line(element.piece, name.node) if ends and name is not None else ()
+        fix = builders.on_one_line(element.piece, element.block.fields["name"].node) if ends else ()
         message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`{why}"
         yield draft(element.piece, element.name_span, message, fixes=fix)
 

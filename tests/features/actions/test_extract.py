@@ -172,14 +172,16 @@ def test_nothing_is_offered_where_it_cannot_be_done_for_certain(ask: Any, step: 
     )
 
 
-def test_line_ends_stay_as_they_are(ask: Any) -> None:
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_line_ends_stay_as_they_are(ask: Any, eol: str) -> None:
     asked = ask(FLOW)
-    text = str(asked.document.text).replace("\n", "\r\n")
+    text = str(asked.document.text).replace("\n", eol)
     document = Document.open(asked.document.uri, text)
     [action] = extract(asked.workspace.with_document(document), document, asked.at)
     assert action.edits is not None
     for edits in action.edits().values():
-        assert all(edit.text.count("\n") == edit.text.count("\r\n") for edit in edits)
+        assert any(eol in edit.text for edit in edits)
+        assert not any({"\n", "\r"} & set(edit.text.replace(eol, "")) for edit in edits)
 
 
 @pytest.mark.parametrize(

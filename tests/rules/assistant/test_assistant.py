@@ -479,3 +479,10 @@ def test_AL019_the_command_is_looked_for_where_it_will_run(tmp_path: Path) -> No
     assert told("./app/run-it", "") == []
     assert told("./app/run-it", ", cwd: app") == ["AL019"]
     assert told("sh run-it", "") == []
+
+
+def test_a_command_of_blanks_is_empty_and_nothing_else() -> None:
+    assert command("  ") == ["AL016"]
+    assert command("no-such-test-runner --all") == ["AL019"]
+    argv = criteria("test_pass", '"no-such-test-runner"', ", argv: [sh, -c, 'true']")
+    assert "AL019" not in [rule for rule, _ in argv]

@@ -131,3 +131,10 @@ def test_cases_of_an_assistant_have_no_variables_to_read() -> None:
     source += "#- report.assistant.yaml\nname: Report\npersona: You report.\n"
     found = findings_of(read_fixture(source))["report.cases.yaml"]
     assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []
+
+
+def test_verifiers_that_are_no_list_name_no_step() -> None:
+    checks = "#- report.checks.yaml\nverifiers: wriet\nassert: [{type: is-json}]\n#- report.yaml\n"
+    found = findings_of(read_fixture(checks + WORKFLOW))["report.checks.yaml"]
+    assert "CK011" not in [one.rule for one in found]
+    assert found

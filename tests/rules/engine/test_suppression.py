@@ -11,9 +11,12 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Finding
-from loop_ls.rules.engine.registry import all_rules
+from loop_ls.rules.engine.registry import Rule, all_rules
+from loop_ls.rules.engine.rule_selection import PROFILES
 from loop_ls.rules.fixes.apply import fix_document
+from loop_ls.testing.fixture import read_fixture
 from loop_ls.text.position import Position, Span
+from tests.rules.checking import document_of, workspace_of
 
 HEAD = """\
 $schema: workflow/v2.0
@@ -179,3 +182,45 @@ def test_UP_16_a_comment_on_the_last_line_goes_with_nothing_below() -> None:
 def test_UP_16_a_comment_in_a_json_file_is_none() -> None:
     text = '{\n  // x # loop-ls: ignore RL003\n  "name": 5\n}\n'
     assert "unused-ignore" not in codes(check(text, "loops/x.json")[2])
+
+
+@pytest.mark.parametrize("rule", [one for one in all_rules().values() if one.page.bad], ids=lambda rule: rule.code)
+def test_UP_16_the_action_silences_what_any_rule_says(rule: Rule) -> None:
+    fixture = read_fixture(rule.page.bad)
+    workspace, checker = workspace_of(fixture), Checker(PROFILES)
+    document = document_of(workspace, fixture.main.path)
+    found = checker.findings(workspace, document)
+    for action in ignoring(document, found, Span(Position(0, 0), document.text.end)):
+        assert action.edits is not None
+        [edit] = action.edits()[document.uri]
+        changed = document.edit(edit.span, edit.text)
+        silenced = found[action.findings[0]]
+        left = Checker(PROFILES).findings(workspace.with_document(changed), changed)
+        said = [one.rule for one in left].count(silenced.rule)
+        assert said == codes(found).count(silenced.rule) - len(action.findings), silenced
+        assert "unused-ignore" not in codes(left)
+
+
+def test_UP_16_what_is_said_of_a_file_as_a_whole_is_silenced_in_one_comment() -> None:
+    text = "$schema: workflow/v2.0\nsteps: []\n"
+    for rules in (["WF101"], ["WF101", "WF102"], ["WF101", "WF102", "WF103"]):
+        document, _, found = check(text)
+        [action] = [
+            one for one in ignoring(document, found, Span(Position(0, 0), Position(0, 1))) if rules[-1] in one.title
+        ]
+        assert action.edits is not None
+        [edit] = action.edits()[document.uri]
+        text = str(document.edit(edit.span, edit.text).text)
+        assert text == f"# loop-ls: ignore {', '.join(rules)}\n$schema: workflow/v2.0\nsteps: []\n"
+        assert not {*rules, "unused-ignore"} & set(codes(check(text)[2]))
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_UP_16_the_comment_ends_its_line_as_the_others_do(eol: str) -> None:
+    document, _, found = check(loop().replace("\n", eol))
+    [action] = [
+        one for one in ignoring(document, found, Span(Position(0, 0), document.text.end)) if "WF702" in one.title
+    ]
+    assert action.edits is not None
+    [edit] = action.edits()[document.uri]
+    assert str(document.edit(edit.span, edit.text).text) == loop("    # loop-ls: ignore WF702\n").replace("\n", eol)

@@ -88,3 +88,10 @@ def test_C4_two_clauses(condition: str) -> None:
 )
 def test_C4_one_check(condition: str) -> None:
     assert joined(condition) is Joined.NO
+
+
+def test_alternatives_of_one_text_are_one_check_and_a_bound_joins_nothing() -> None:
+    assert joined("The reply says PASS or APPROVED") is Joined.NO
+    assert joined('The reply says "yes" or "no"') is Joined.NO
+    assert joined("The reply says PASS OR APPROVED") is Joined.CHECKS
+    assert joined("The list has between 3 and at most 5 entries") is Joined.NO

@@ -1127,3 +1127,45 @@ def test_WF001_to_WF009_say_how_a_template_is_written() -> None:
     [finding] = [one for one in found if one.rule == "WF007"]
     assert finding.message.endswith("; write `template: {name: draft}`")
     assert [fix.title for fix in finding.fixes] == ["Write it as a mapping"]
+
+
+def test_a_temperature_of_execution_is_judged_by_the_steps_that_take_it_over() -> None:
+    def told(step: str) -> int:
+        source = f"execution: {{provider: openai, model: a, temperature: 1.5}}\nsteps:\n  - {{name: a, {step}}}\n"
+        found = findings_of(read_fixture(source))["flow.yaml"]
+        return sum("temperature from 0 to 1" in one.message for one in found)
+
+    asked = "run: '{{input}}'"
+    assert told(asked) == 0
+    assert told(f"{asked}, provider: anthropic, model: b") == 1
+    assert told(f"{asked}, provider: anthropic, model: b, temperature: 0.5") == 0
+    assert told(f"{asked}, providers: [{{provider: openai, model: a}}, {{provider: anthropic, model: b}}]") == 1
+    asked = "executions: [{provider: anthropic, model: a%s}, {provider: x, model: b}]"
+    vote = f"consensus: {{prompt: '{{{{input}}}}', require: all, {asked}}}"
+    assert told(vote % "") == 1
+    assert told(vote % ", temperature: 0.5") == 0
+
+
+def test_WF106_embeddings_name_their_own_model() -> None:
+    def lacks(own: str, execution: str = "env: {A: b}") -> list[str]:
+        step = f"steps:\n  - {{name: a, embeddings: {{input: '{{{{input}}}}', {own}}}}}\n"
+        head = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\ndescription: It counts\n"
+        found = findings_of(read_fixture(f"#- flow.yaml\n{head}{execution}\n{step}"))["flow.yaml"]
+        return [one.message.partition(":")[0] for one in found if one.rule == "WF106"]
+
+    assert lacks("provider: openai, model: x") == []
+    assert lacks("provider: openai, model: ''") == ["`a` has no `model`"]
+    assert lacks("dimensions: 3") == ["`a` has no `provider` and no `model`"]
+    assert lacks("model: x", "execution: {provider: openai}") == []
+
+
+def test_WF104_sections_under_another_name_are_there() -> None:
+    assert messages("stesp:\n  - {name: a, run: '{{input}}'}\n", "WF104") == []
+    assert len(messages("env: {A: b}\n", "WF104")) == 1
+
+
+def test_WF508_names_in_small_letters_are_no_variables_of_the_environment() -> None:
+    def told(text: str) -> int:
+        return len(messages(f"steps:\n  - {{name: a, run: 'Say {{{{input}}}} {text}'}}\n", "WF508"))
+
+    assert [told(text) for text in ("$HOME_DIR", "${HOME_DIR}", "$home", "${home}", "`$HOME_DIR`")] == [1, 1, 0, 0, 0]
