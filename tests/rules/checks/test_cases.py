@@ -138,3 +138,28 @@ def test_verifiers_that_are_no_list_name_no_step() -> None:
     found = findings_of(read_fixture(checks + WORKFLOW))["report.checks.yaml"]
     assert "CK011" not in [one.rule for one in found]
     assert found
+
+
+def test_CK014_a_secret_is_found_in_variables_and_in_checks() -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+
+    def secrets(case: str) -> list[str]:
+        return [mark for rule, mark in told(f"tests: [{case}]") if rule == "CK014"]
+
+    assert secrets(f"{{name: sea, vars: {{input: {key}, tone: dry}}, {CHECK}}}") == [key]
+    assert secrets(f"{{name: sea, vars: {{input: [sea, {key}], tone: dry}}, {CHECK}}}") == [key]
+    assert secrets(f"{{name: sea, vars: {{input: sea, tone: dry}}, assert: [{{type: contains, value: {key}}}]}}") == [
+        key
+    ]
+    assert secrets(f"{{name: sea, {CHECK}}}") == []
+
+
+def test_CK011_a_verifier_that_resembles_no_step_has_no_fix() -> None:
+    def fixes(name: str) -> list[int]:
+        checks = f"#- report.checks.yaml\nverifiers: [{name}]\nassert: [{{type: is-json}}]\n#- report.yaml\n{WORKFLOW}"
+        found = findings_of(read_fixture(checks))["report.checks.yaml"]
+        return [len(one.fixes) for one in found if one.rule == "CK011"]
+
+    assert fixes("wriet") == [1]
+    assert fixes("unrelated") == [0]
+    assert fixes("write") == []

@@ -443,3 +443,10 @@ def test_RL009_numbers_count_only_where_every_stage_has_one() -> None:
     assert told(1, 3) == ["the numbers leave a gap between 1 and 3"]
     assert told(2, 1, None) == []
     assert told(1, 2, 4, 9) == ["the numbers leave a gap between 2 and 4"]
+
+
+def test_RL014_the_second_of_two_says_where_the_first_one_is() -> None:
+    twice = [parameter(), parameter(description="Again")]
+    found = findings_of(read_fixture(source(parameters=twice, roles=SIZED), PATH, False))[PATH]
+    [one] = [one for one in found if one.rule == "RL014"]
+    assert [related.span.start.line < one.span.start.line for related in one.related] == [True]

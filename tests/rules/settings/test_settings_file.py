@@ -181,3 +181,14 @@ def test_LS005_a_rule_one_letter_away_is_meant_and_no_other() -> None:
 
     assert [said(name) for name in ("WF115x", "wf115", "wf115x")] == ["did you mean `WF115`?"] * 3
     assert [said(name) for name in ("WF115xy", "wf115xy")] == ["`loop-ls explain --list` shows all"] * 2
+
+
+def test_LS003_says_which_word_was_meant() -> None:
+    def said(level: str) -> str:
+        [one] = findings_of(read_fixture(f"rules: {{WF115: {level}}}\n", PATH, head=False))[PATH]
+        return one.message
+
+    assert said("hnit").endswith("did you mean `hint`?")
+    assert "did you mean" not in said("entirely-else")
+    assert codes("rules: {WF115: hint}\n") == []
+    assert codes("rules: {WF115: }\n") == []

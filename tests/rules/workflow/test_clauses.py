@@ -1169,3 +1169,24 @@ def test_WF508_names_in_small_letters_are_no_variables_of_the_environment() -> N
         return len(messages(f"steps:\n  - {{name: a, run: 'Say {{{{input}}}} {text}'}}\n", "WF508"))
 
     assert [told(text) for text in ("$HOME_DIR", "${HOME_DIR}", "$home", "${home}", "`$HOME_DIR`")] == [1, 1, 0, 0, 0]
+
+
+def test_WF215_a_called_workflow_with_tools_may_have_effects() -> None:
+    def unused(head: str, step: str) -> list[str]:
+        callee = f"#- draft.yaml\n{head}steps:\n  - {{name: write, {step}run: 'Improve {{{{input}}}}'}}\n"
+        call = "steps:\n  - {name: a, template: {name: draft, with: {input: x}}}\n  - {name: b, run: '{{input}}'}\n"
+        return messages(call + callee, "WF215")
+
+    tools = "execution: {provider: ollama, model: llama3.2, servers: [files]}\n"
+    assert len(unused("", "")) == 1
+    assert unused("", "servers: [files], ") == []
+    assert unused(tools, "") == []
+
+
+def test_WF001_a_short_text_in_a_block_is_written_on_its_line() -> None:
+    source = "steps:\n  - name: |\n      a\n    run: '{{input}}'\n"
+    workspace = workspace_of(read_fixture(source))
+    document = document_of(workspace, "flow.yaml")
+    [fix] = [one.fixes[0] for one in Checker().findings(workspace, document) if one.rule == "WF217"]
+    after = str(applied(document, fix.edits(document)).text)
+    assert after.endswith("steps:\n  - name: a\n    run: '{{input}}'\n")
