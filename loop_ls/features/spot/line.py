@@ -27,6 +27,10 @@ from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
 
+#: A colon whose key was taken away, to be written anew: what stands behind it stays.
+_NO_KEY = re.compile(r"(?P<key>)[ \t]*:(?=[ \t]|$)")
+
+
 def spots_at(source: Lines, at: Position, unit: int = 2) -> tuple[Spot, ...]:
     """What may be written at `at`, likeliest first. Empty where nothing of ours belongs (a comment).
 
@@ -100,7 +104,7 @@ def _behind_dashes(source: Lines, frames: list[Frame], at: Position, column: int
         column = inner
     if not line[column:].strip():
         return candidates(source, frames, at, at, unit)
-    key = KEY.match(line, column)
+    key = KEY.match(line, column) or _NO_KEY.match(line, column)
     if key:
         return _entry(source, frames, at, column, key)
     return _item(source, frames, at, column) if dashed else _bare(source, frames, at, column, unit)

@@ -149,6 +149,20 @@ def test_only_the_word_is_replaced_where_a_colon_is_there(ask: Any) -> None:
     assert "run" in asked.labels
 
 
+@pytest.mark.parametrize(
+    ("source", "key", "line"),
+    [
+        ("steps:\n  - $0: greet\n    run: x\n", "name", "  - name: greet"),
+        ("steps:\n  - name: a\n    $0: 'x'\n", "run", "    run: 'x'"),
+        ("execution:\n  $0: ollama\n", "provider", "  provider: ollama"),
+        ("$0: 1.0.0\nsteps: []\n", "version", "version: 1.0.0"),
+        ("steps:\n  - name: a\n    loop:\n      $0: draft\n", "workflow", "      workflow: draft"),
+    ],
+)
+def test_a_key_that_was_taken_away_comes_back_before_its_value(ask: Any, source: str, key: str, line: str) -> None:
+    assert ask(f"$schema: workflow/v2.0\nname: x\n{source}").accepted_line(key) == line
+
+
 def test_half_a_key_is_replaced_whole(ask: Any) -> None:
     asked = ask("steps:\n  - name: a\n    run: b\n    nee$0\n")
     assert asked.accepted_line("needs") == "    needs: "
