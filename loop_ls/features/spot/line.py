@@ -26,7 +26,6 @@ from loop_ls.features.spot.place import NOTHING, Lines, Path, Spot, Where, empty
 from loop_ls.syntax.yaml.line_patterns import indent_of
 from loop_ls.text.position import Position, Span
 
-
 #: A colon whose key was taken away, to be written anew: what stands behind it stays.
 _NO_KEY = re.compile(r"(?P<key>)[ \t]*:(?=[ \t]|$)")
 
