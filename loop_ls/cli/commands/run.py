@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from loop_ls.cli.runs.run_request import Wrong, wanted
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.run_view.parts import part
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import shown, width
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -226,10 +227,20 @@ def agreed(answer: Refusal, manner: RunOptions) -> bool:
     if not manner.may_ask:
         answer["hint"] = "Look at what it uses, then agree with `--yes`. " + answer["hint"]
         return False
-    print(shown(answer["message"]), file=sys.stderr)
-    for one in answer.get("capabilities", ()):
-        print(f"  it {shown(str(one))}", file=sys.stderr)
+    told = [shown(answer["message"]), *(f"  it {shown(str(one))}" for one in answer.get("capabilities", ()))]
+    for line in (*told, *_out_of_sight(told)):
+        print(line, file=sys.stderr)
     return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _out_of_sight(told: list[str]) -> list[str]:
+    """What is said where the beginning of a question has left the screen: a project may write as much as it wants."""
+    columns, rows = shutil.get_terminal_size()
+    taken = sum(max(1, -(-width(line) // columns)) for line in told)
+    if taken < rows:
+        return []
+    things = f"{len(told) - 1} things in {taken} lines, more than the screen shows"
+    return [f"These are {things}: scroll up, what starts programs comes first."]
 
 
 def _ask_inputs(names: list[str]) -> dict[str, str]:

@@ -7,6 +7,9 @@ const ALLOW = "Allow and Run";
 const DETAILS = "Show Details";
 /** A modal message of more lines than this does not fit. */
 const MOST_LINES = 12;
+/** Of a longer line the beginning and the end are shown: it would push the others out of the window. */
+const BEGINNING = 200;
+const END = 100;
 
 /** One line for each thing that the run may do, as a person has to judge it. */
 export function consentLines(answer: Answer): string[] {
@@ -16,7 +19,8 @@ export function consentLines(answer: Answer): string[] {
 /** Whether the person agreed. Looking at the details is no answer: nothing runs. */
 export async function askForConsent(answer: Answer): Promise<boolean> {
   const lines = consentLines(answer);
-  const shown = lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), `and ${lines.length - MOST_LINES} more: see the details`] : lines;
+  const fitting = lines.slice(0, MOST_LINES).map(brief);
+  const shown = lines.length > MOST_LINES ? [...fitting, `and ${lines.length - MOST_LINES} more: see the details`] : fitting;
   const detail = [...shown, "", "You are asked once for each project, and again when this list changes.", `Digest: ${answer.digest ?? "none"}`];
   const choice = await vscode.window.showWarningMessage(
     "This run starts programs or sends texts away. Allow it?",
@@ -26,6 +30,11 @@ export async function askForConsent(answer: Answer): Promise<boolean> {
   );
   if (choice === DETAILS) await show(lines, answer.digest ?? "none");
   return choice === ALLOW;
+}
+
+function brief(line: string): string {
+  const left = line.length - BEGINNING - END;
+  return left <= 0 ? line : `${line.slice(0, BEGINNING)} … ${left} more characters, see the details … ${line.slice(-END)}`;
 }
 
 async function show(lines: string[], digest: string): Promise<void> {

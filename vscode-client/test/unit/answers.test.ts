@@ -63,6 +63,18 @@ test("consent shows what the run may do and says yes by the number of the questi
   expect(consentLines(refusal)).toEqual(["It starts `npm test`.", "It sends texts to api.example, with what is in KEY."]);
 });
 
+test("a line of consent that does not fit is shown with its beginning, its end, and how much is left out", async () => {
+  window.showWarningMessage.mockResolvedValueOnce(undefined);
+  const evil = `starts \`sh -c true${" ".repeat(5000)}; evil\``;
+  const { call } = server({ ok: false, code: "consent_required", capabilities: [evil, "starts `make`"], digest: "d1", nonce: "n1" });
+  await settle(call, { uri: "u" });
+  const [, options] = window.showWarningMessage.mock.lastCall as unknown as [string, { detail: string }];
+  const [first = "", second] = options.detail.split("\n");
+  expect(first).toMatch(/^It starts `sh -c true .* more characters, see the details … .*; evil`\.$/);
+  expect(first.length).toBeLessThan(400);
+  expect(second).toBe("It starts `make`.");
+});
+
 test("consent that is refused starts nothing", async () => {
   window.showWarningMessage.mockResolvedValueOnce(undefined);
   const { asked, call } = server({ ok: false, code: "consent_required", digest: "d1" });
