@@ -50,7 +50,7 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
     from loop_ls.engine.recovery.journal_repair import examined, repaired
 
     found = examined(path)
-    lines = [found.problem] if found.problem else []
+    lines = [told for told in (found.problem, found.spending) if told]
     lines += [f"{run}: {why}" for run, why in found.damaged.items()]
     there = f"{found.runs} runs with {found.facts} facts can be read."
     answer = {"ok": True, **found.wire()}
@@ -66,6 +66,8 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
     except OSError as error:
         return _refuse(args, f"The journal cannot be repaired: {error.strerror or error}.", "")
     lines += [there, f"Accepted; the files as they were are in {done.copy}."]
+    if found.spending:
+        lines.append("What deleted runs and trials have cost counts for no cap any more.")
     if done.waiting:
         lines.append(
             f"Calls of these runs may be paid again, so they wait for `loop-ls runs resume`: {' '.join(done.waiting)}"

@@ -5,6 +5,7 @@ No engine may have the folder meanwhile (the caller holds its lock).
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,22 +13,24 @@ from loop_ls.contract.facts.kinds import Interrupted
 from loop_ls.engine.journal import Journal, SqliteStorage
 from loop_ls.engine.journal.repair import accept, copied, counted, damaged_runs, problem
 from loop_ls.engine.runs.registry import REPAIRED, Runs
+from loop_ls.engine.runs.unrecorded_spending import FILE_NAME, damage
 from loop_ls.text.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """`problem` is one sentence, empty where the journal as a whole is sound; `damaged`: run -> what is wrong with it.
-    `runs` and `facts` are those that can be read."""
+    """`problem` is one sentence, empty where the journal as a whole is sound; `spending` one about what is kept beside
+    it; `damaged`: run -> what is wrong with it. `runs` and `facts` are those that can be read."""
 
     problem: str
     damaged: dict[str, str]
     runs: int
     facts: int
+    spending: str = ""
 
     @property
     def whole(self) -> bool:
-        return not self.problem and not self.damaged
+        return not self.problem and not self.damaged and not self.spending
 
     def wire(self) -> JsonObject:
         return {"whole": self.whole, **asdict(self)}
@@ -46,12 +49,15 @@ class Repaired:
 def examined(path: Path) -> Examined:
     """Of the journal at `path`; changes nothing."""
     found = problem(path)
-    return Examined(found.message if found else "", damaged_runs(path), *counted(path))
+    runs, facts = counted(path)
+    return Examined(found.message if found else "", damaged_runs(path), runs, facts, damage(path.parent))
 
 
 async def repaired(path: Path, found: Examined) -> Repaired:
     """Take what the journal holds for all there is. Raises `JournalRefused` or `OSError`."""
     copy = copied(path)
+    if found.spending:
+        shutil.move(path.with_name(FILE_NAME), copy / FILE_NAME)
     if found.problem:
         accept(path)
     journal = Journal(SqliteStorage(path))

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
+from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.money.accounts import Day, DayLedger, today
@@ -44,7 +45,8 @@ class ProjectSpending:
         journal.listeners.append(self.hear)
 
     async def ledgers(self, run: LiveRun, limits: object) -> Sequence[Ledger]:
-        """The shared accounts of a run, under the caps that its settings say."""
+        """The shared accounts of a run, under the caps that its settings say. Raises `Failure` where nobody knows
+        what is spent."""
         day, whole = Caps.over(limits, "perDay"), Caps.over(limits, "perProject")
         root = run.state.root
         if self.accounts is not None:
@@ -56,12 +58,17 @@ class ProjectSpending:
             ]
             self._shared[run.run_id] = tuple(ledgers)
             return ledgers
-        return await self._own(root, day, whole)
+        try:
+            return await self._own(root, day, whole)
+        except JournalRefused as refused:
+            raise Failure(refused.code, refused.message, refused.hint) from None
 
     async def of_trial(self, root: str, limits: object) -> Sequence[Ledger]:
-        """The accounts of its project that a trial of a condition draws on."""
+        """The accounts of its project that a trial of a condition draws on. Raises `JournalRefused` where what it
+        costs could not be kept."""
         if self.accounts is not None:
             return ()
+        self._unrecorded.require_whole()
         return await self._own(root, Caps.over(limits, "perDay"), Caps.over(limits, "perProject"))
 
     def tried(self, root: str, call: JsonObject) -> None:

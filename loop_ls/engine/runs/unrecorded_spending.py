@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from loop_ls.contract.private_file import write_private
+from loop_ls.engine.journal.integrity import WAY_OUT
+from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.money.accounts import Day
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.text.json_value import Json, JsonObject, as_object, float_field, int_field
@@ -18,25 +21,25 @@ logger = logging.getLogger(__name__)
 
 
 class UnrecordedSpending:
-    """In one file of the data folder, written whole with each call. A file that cannot be read counts as empty, and
-    the log says so."""
+    """In one file of the data folder, written whole with each call. One that cannot be read is damage as that of the
+    journal is: whatever it held was spent, so nobody spends or forgets more before a person has accepted the loss."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
     def of(self, project: str, day: Day) -> tuple[Cost, Cost]:
-        """On that day, and in all."""
+        """On that day, and in all. Raises `JournalRefused`."""
         return _of(self._read(), project, day)
 
     def add(self, project: str, day: Day, cost: Cost) -> None:
         """What a trial has cost just now."""
         try:
             self.add_all(day, [(project, cost, cost)])
-        except OSError as error:
+        except (OSError, JournalRefused) as error:
             logger.warning("what a trial has cost cannot be kept in %s: %s", self._path, error)
 
     def add_all(self, day: Day, spent: Iterable[tuple[str, Cost, Cost]]) -> None:
-        """Projects, with what they have spent on that day and in all. Raises `OSError`."""
+        """Projects, with what they have spent on that day and in all. Raises `OSError` and `JournalRefused`."""
         known = dict(self._read())
         for project, of_day, in_all in spent:
             last, whole = _of(known, project, day)
@@ -48,14 +51,45 @@ class UnrecordedSpending:
             known[project] = own
         write_private(self._path, known)
 
+    def require_whole(self) -> None:
+        """Raises `JournalRefused`."""
+        self._read()
+
     def _read(self) -> Mapping[str, Json]:
+        if found := damage(self._path.parent):
+            raise JournalRefused("damaged", found, WAY_OUT)
         try:
             return as_object(json.loads(self._path.read_text("utf-8")))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
-            logger.warning("%s cannot be read, so what trials have cost counts from now on: %s", self._path, error)
-            return {}
+
+
+def damage(folder: Path) -> str:
+    """What is wrong with the file, as a sentence; empty where nothing is."""
+    path = folder / FILE_NAME
+    try:
+        known = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        return f"{FILE_NAME}, which holds what deleted runs and trials have cost, cannot be read: {why}."
+    if isinstance(known, dict) and all(map(_is_sound, known.values())):
+        return ""
+    return f"{FILE_NAME}, which holds what deleted runs and trials have cost, makes no sense."
+
+
+def _is_sound(entry: Json) -> bool:
+    found = as_object(entry)
+    day = found.get("day")
+    dated = isinstance(day, list) and len(day) == 3 and all(type(part) is int for part in day)
+    return dated and all(map(_is_cost, (found.get("lastDay"), found.get("whole"))))
+
+
+def _is_cost(written: Json) -> bool:
+    found = as_object(written)
+    usd, tokens = float_field(found, "usd"), int_field(found, "tokens")
+    return usd is not None and math.isfinite(usd) and usd > -0.01 and tokens is not None and tokens >= 0
 
 
 def _of(known: Mapping[str, Json], project: str, day: Day) -> tuple[Cost, Cost]:

@@ -15,6 +15,7 @@ from loop_ls.engine.journal import JournalRefused
 from loop_ls.engine.money.accounts import DayLedger
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.ledger import Cost
+from loop_ls.engine.recovery.journal_repair import examined, repaired
 from loop_ls.engine.retention.run_retention import RetentionPolicy
 from tests.engine.assistants.support.project import EngineProject
 from tests.engine.control.support.project import Project
@@ -152,6 +153,41 @@ async def test_a_run_is_not_deleted_where_its_cost_cannot_be_kept(
     monkeypatch.setattr("loop_ls.engine.runs.unrecorded_spending.write_private", full)
     assert "cannot be kept" in (await capped.engine.delete(run_id))["message"]
     assert (await capped.engine.state(run_id))["ok"]
+
+
+@pytest.mark.parametrize(
+    "left", ["", "{", "[1]", '{"/p": {"day": [2026, 1, 1], "lastDay": {}, "whole": {"usd": "9"}}}']
+)
+@SPANS
+async def test_damage_of_what_is_kept_beside_the_record_is_told_and_gives_nobody_money_back(
+    capped: Project, left: str
+) -> None:
+    """Whoever damages the file could spend it again."""
+    first, second = [(await capped.run("one"))[0]["runId"] for _ in range(2)]
+    assert capped.engine is not None
+    assert (await capped.engine.delete(first))["ok"]
+    kept = capped.data / "unrecorded-spending.json"
+    kept.write_text(left)
+    await capped.close()
+    await capped.open()
+    asked = len(capped.models.requests)
+    end = (await capped.run("one"))[-1]
+    assert (end["kind"], end["error"]["code"]) == ("failed", "damaged")
+    assert "unrecorded-spending.json" in end["error"]["message"]
+    assert "loop-ls engine repair" in end["error"]["hint"]
+    assert "unrecorded-spending.json" in (await capped.engine.delete(second))["message"]
+    assert "unrecorded-spending.json" in (await _tried(capped))["message"]
+    assert len(capped.models.requests) == asked
+    assert kept.read_text() == left, "a copy may be restored"
+    await capped.close()
+    found = examined(capped.data / "journal.db")
+    assert "unrecorded-spending.json" in found.spending and not found.whole
+    done = await repaired(capped.data / "journal.db", found)
+    assert (Path(done.copy) / kept.name).read_text() == left
+    assert examined(capped.data / "journal.db").whole
+    await capped.open()
+    assert (await capped.run("one"))[-1]["reason"] == "completed", "one of two is in the record still"
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
 
 
 @SPANS
