@@ -21,6 +21,8 @@ CHUNK = 65_536
 KEPT = 65_536
 #: A line of a program that never ends it is cut here, so that it cannot fill the memory.
 LONGEST_LINE = 64 * 1024 * 1024
+#: What an interrupted program says is heard up to so many bytes: its cost is one line.
+LAST_WORDS = 4 * 1024 * 1024
 
 
 class OverTime(Exception):
@@ -107,11 +109,15 @@ async def run_lines(what: Invocation, hear: Callable[[str], bool]) -> Ended:
         await asyncio.gather(feeding, errors, last, return_exceptions=True)
 
 
-async def _lines(stream: asyncio.StreamReader, limits: _Limits) -> AsyncIterator[str]:
-    """Split at line feeds only: texts inside of JSON hold every other sign that ends a line somewhere."""
-    rest = bytearray()
+async def _lines(stream: asyncio.StreamReader, limits: _Limits, most: int | None = None) -> AsyncIterator[str]:
+    """Split at line feeds only: texts inside of JSON hold every other sign that ends a line somewhere. Of more than
+    `most` bytes, the rest is left."""
+    rest, read = bytearray(), 0
     while True:
         chunk = await _chunk(stream, limits)
+        read += len(chunk)
+        if most is not None and read > most:
+            return
         rest += chunk
         if chunk and b"\n" not in chunk and len(rest) <= LONGEST_LINE:
             limits.worked = time.monotonic()
@@ -139,9 +145,12 @@ def _text(line: bytes | bytearray) -> str:
 
 
 async def _last_words(stream: asyncio.StreamReader, hear: Callable[[str], bool]) -> None:
-    """What a program that is interrupted says before it ends: what it has cost."""
-    async for line in _lines(stream, _Limits(None, None)):
+    """What a program that is interrupted says before it ends: what it has cost. One that goes on talking is not heard
+    to its end: the rest is read away."""
+    async for line in _lines(stream, _Limits(None, None), LAST_WORDS):
         hear(line)
+    while await stream.read(CHUNK):
+        pass
 
 
 async def _tail(stream: asyncio.StreamReader) -> str:

@@ -85,11 +85,18 @@ async def tried(
     if not judging.loop.until:
         raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
     plan = judging.plan
-    accounts = Accounts(Ledger(Caps.of(plan.settings.get("limits"), plan.limits)), shared)
+    caps = Caps.of(plan.settings.get("limits"), plan.limits)
+    accounts = Accounts(Ledger(caps), shared)
     models = GatedModels(judging.access, accounts, as_object(plan.settings.get("providers")), plan.mock)
     try:
         with permitting(lambda: judging.capabilities):
-            rows = await together(_one(judging, models, output, paid) for output in outputs for _ in range(count))
+            async with asyncio.timeout(caps.seconds) as time:
+                rows = await together(_one(judging, models, output, paid) for output in outputs for _ in range(count))
+    except TimeoutError:
+        if not time.expired():
+            raise
+        told = f"The trial reached the `wallClock` of {caps.seconds:g} s."
+        raise Refused("limit_reached", told, "Try fewer outputs, or fewer times.") from None
     except CapReached as reached:
         raise Refused("limit_reached", reached.told, "Try fewer outputs, or fewer times.") from None
     except Exhausted as ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.starting.by_format import ByFormat
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.formats.registry import WORKFLOW
+from loop_ls.testing.models import SILENCE
 from tests.engine.control.support.project import Project
 
 
@@ -75,6 +77,15 @@ async def test_what_can_be_looked_up_costs_no_call_and_says_so(project: Project)
     assert [(row["verdict"], row["local"]) for row in answer["verdicts"]] == [("yes", True)]
     assert answer["judge"] == {"local": True}
     assert project.models.requests == []
+
+
+async def test_a_trial_keeps_within_the_time_that_a_run_may_take(project: Project) -> None:
+    project.settings("limits: {wallClock: 200ms}\n")
+    project.models.script["judge"] = [SILENCE]
+    async with asyncio.timeout(30):
+        answer = await tried(project, output="x")
+    assert (answer["ok"], answer["code"]) == (False, "limit_reached")
+    assert "`wallClock` of 0.2 s" in answer["message"]
 
 
 async def test_an_unsaved_condition_can_be_tried(project: Project) -> None:

@@ -16,6 +16,7 @@ from loop_ls.engine.core.ports import Failure, LostAttempt
 from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.codex import CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
+from loop_ls.engine.runners.line_reader import LAST_WORDS, Invocation, run_lines
 from loop_ls.engine.runners.opencode import OpencodeOutput
 from loop_ls.engine.runners.output_parser import AgentOutput, OutputParser
 from loop_ls.engine.runners.runner import Assignment, deaf
@@ -143,6 +144,35 @@ async def test_an_agent_is_interrupted_first_so_that_it_says_what_it_has_cost(tm
     with pytest.raises(asyncio.CancelledError if stopped else Failure):
         await running
     assert [(one.input_tokens, one.output_tokens, one.usd) for one in bill.attempts] == [(7000, 400, 0.5)]
+
+
+async def test_last_words_are_heard_up_to_a_size(tmp_path: Path) -> None:
+    """A program that talks on when it is interrupted fills no memory."""
+    talks = """
+import signal, sys, time
+def ended(*_):
+    for _ in range(64):
+        sys.stdout.write(("x" * 1023 + chr(10)) * 1024)
+    sys.exit(0)
+signal.signal(signal.SIGINT, ended)
+print("ready", flush=True)
+time.sleep(60)"""
+    heard: list[int] = []
+    ready = asyncio.Event()
+
+    def hear(line: str) -> bool:
+        heard.append(len(line))
+        ready.set()
+        return True
+
+    what = Invocation([sys.executable, "-c", talks], str(tmp_path), dict(os.environ))
+    running = asyncio.create_task(run_lines(what, hear))
+    async with asyncio.timeout(60):
+        await ready.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert sum(heard) <= LAST_WORDS
 
 
 async def test_an_agent_that_a_limit_ended_is_booked_too(tmp_path: Path) -> None:
