@@ -6,7 +6,6 @@ that could be printed or journalled.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -20,7 +19,9 @@ from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.price_table import Price
 from loop_ls.engine.providers.known import KNOWN, Kind, Known
 from loop_ls.engine.providers.limits.rate_limits import limit
+from loop_ls.formats.common.providers import DEFAULT_MODELS
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.workflow import one_model
 from loop_ls.formats.workflow.one_model import OneModel
 from loop_ls.text.json_value import Json, as_object, float_field
 from loop_ls.text.record import equal_record
@@ -99,7 +100,7 @@ def configured(name: str, settings: Mapping[str, Json], environ: Mapping[str, st
         written=written,
         address=address,
         key_env=str(own.get("apiKeyEnv") or ("" if own.get("baseUrl") and not known else facts.key_env)),
-        default_model=str(own.get("defaultModel") or facts.default_model),
+        default_model=str(own.get("defaultModel") or DEFAULT_MODELS.get(name, "")),
         max_concurrency=limit(own.get("maxConcurrency")),
         requests_per_minute=limit(own.get("requestsPerMinute")),
         tokens_per_minute=limit(own.get("tokensPerMinute")),
@@ -158,22 +159,14 @@ def chosen_model(
     provider: str | None, model: str | None, settings: Mapping[str, Json], environ: Mapping[str, str] = os.environ
 ) -> OneModel | None:
     """Whom somebody names in place of all that files name. Raises `ModelFailure` for a provider that nobody knows."""
-    if provider is None:
-        return OneModel(model) if model else None
-    known = configured(provider, settings, environ)
-    if not (model or known.default_model):
-        told = f"`{provider}` has no default model, and none is named."
-        raise ModelFailure("unknown_provider", told, "Say which one with `--model`.", provider=provider)
-    return OneModel(model or known.default_model, provider)
+    if provider is not None:
+        configured(provider, settings, environ)
+    try:
+        return one_model.chosen_model(provider, model, settings)
+    except one_model.NoModel as nobody:
+        raise ModelFailure("unknown_provider", nobody.message, nobody.hint, provider=provider or "") from None
 
 
 def _unknown(name: str, settings: Mapping[str, Json]) -> ModelFailure:
-    names = sorted({*KNOWN, *settings})
-    near = difflib.get_close_matches(name, names, n=1)
-    guess = f"; did you mean `{near[0]}`?" if near else "."
-    return ModelFailure(
-        "unknown_provider",
-        f"`{name}` is no configured provider{guess}",
-        f"Known are {', '.join(names)}; others go under `providers` in .loop-ls.yaml, with `kind` and `baseUrl`.",
-        provider=name,
-    )
+    nobody = one_model.unknown_provider(name, settings)
+    return ModelFailure("unknown_provider", nobody.message, nobody.hint, provider=name)

@@ -1,6 +1,6 @@
 """Providers that work by name alone: where they are and which variable holds their key.
 
-Names and default models are those of the workflow language. A project adds its own
+Names are those of the workflow language, as their default models (`formats.common.providers`). A project adds its own
 under `providers` in its settings; every field here can be overridden there.
 """
 
@@ -23,7 +23,6 @@ class Known:
     base_url: str = ""
     key_env: str = ""
     base_url_env: str = ""
-    default_model: str = ""
     prices: str | None = None
     embedding_model: str = ""
     bills_what_it_says: bool = False
@@ -35,7 +34,6 @@ KNOWN: dict[str, Known] = {
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
-        "gpt-4o-mini",
         "openai",
         "text-embedding-3-small",
     ),
@@ -44,20 +42,16 @@ KNOWN: dict[str, Known] = {
         "https://api.anthropic.com",
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_BASE_URL",
-        "claude-3-5-sonnet-20241022",
         "anthropic",
     ),
-    "deepseek": Known(
-        "openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek-chat", "deepseek"
-    ),
-    "ollama": Known("openai", "http://127.0.0.1:11434/v1", "", "OLLAMA_HOST", "qwen2.5:32b", None, "nomic-embed-text"),
-    "lmstudio": Known("openai", "http://127.0.0.1:1234/v1", "", "LMSTUDIO_BASE_URL", "local-model"),
+    "deepseek": Known("openai", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "deepseek"),
+    "ollama": Known("openai", "http://127.0.0.1:11434/v1", "", "OLLAMA_HOST", None, "nomic-embed-text"),
+    "lmstudio": Known("openai", "http://127.0.0.1:1234/v1", "", "LMSTUDIO_BASE_URL"),
     "gemini": Known(
         "openai",
         "https://generativelanguage.googleapis.com/v1beta/openai",
         "GEMINI_API_KEY",
         "GEMINI_BASE_URL",
-        "gemini-2.0-flash",
         "google",
     ),
     "openrouter": Known(
@@ -65,7 +59,6 @@ KNOWN: dict[str, Known] = {
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
         "OPENROUTER_BASE_URL",
-        "anthropic/claude-3.5-sonnet",
         "openrouter",
         bills_what_it_says=True,
     ),
@@ -74,7 +67,6 @@ KNOWN: dict[str, Known] = {
         "https://api.groq.com/openai/v1",
         "GROQ_API_KEY",
         "GROQ_BASE_URL",
-        "llama-3.3-70b-versatile",
         "groq",
     ),
     "kimik2": Known(
@@ -82,19 +74,17 @@ KNOWN: dict[str, Known] = {
         "https://api.moonshot.ai/v1",
         "MOONSHOT_API_KEY",
         "MOONSHOT_BASE_URL",
-        "kimi-k2-turbo-preview",
         "moonshotai",
     ),
-    "azure-foundry": Known("openai", "", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "gpt-4o", "azure"),
+    "azure-foundry": Known("openai", "", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "azure"),
     "bedrock": Known(
         "openai",
         "",
         "AWS_BEARER_TOKEN_BEDROCK",
         "BEDROCK_BASE_URL",
-        "anthropic.claude-3-5-sonnet-20241022-v2:0",
         "aws",
     ),
-    "vertex-ai": Known("openai", "", "VERTEX_AI_API_KEY", "VERTEX_AI_BASE_URL", "gemini-2.5-flash", "google"),
-    "local": Known("local", default_model="smollm2-135m-instruct"),
-    "scripted": Known("scripted", default_model="script"),
+    "vertex-ai": Known("openai", "", "VERTEX_AI_API_KEY", "VERTEX_AI_BASE_URL", "google"),
+    "local": Known("local"),
+    "scripted": Known("scripted"),
 }

@@ -106,6 +106,14 @@ PROVIDERS: dict[str, KnownProvider] = {
     )
 }
 
+#: The model of each provider that works by its name alone, where nobody names one.
+DEFAULT_MODELS = {
+    **{provider.name: provider.default_model for provider in PROVIDERS.values()},
+    "groq": "llama-3.3-70b-versatile",
+    "local": "smollm2-135m-instruct",
+    "scripted": "script",
+}
+
 #: Lengths of the vectors of embedding models.
 DIMENSIONS = {
     "text-embedding-3-small": 1536,

@@ -7,8 +7,11 @@ be compared.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from loop_ls.formats.common.providers import DEFAULT_MODELS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.workflow.model import Consensus, Element, Embeddings, Execution, Step, Workflow
 from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
@@ -67,3 +70,32 @@ def one_model(told: Json) -> OneModel | None:
     given = as_object(told)
     model = text_field(given, "model")
     return OneModel(model, text_field(given, "provider") or None) if model else None
+
+
+@dataclass(eq=False)
+class NoModel(Exception):
+    """Nobody knows whom somebody has named: one sentence, and what to do."""
+
+    message: str
+    hint: str
+
+
+def chosen_model(provider: str | None, model: str | None, settings: Mapping[str, Json]) -> OneModel | None:
+    """Whom somebody names in place of all that files name; `settings` is the section `providers`. Raises `NoModel`."""
+    if provider is None:
+        return OneModel(model) if model else None
+    own = as_object(settings.get(provider))
+    if provider not in DEFAULT_MODELS and not (own.get("kind") or own.get("baseUrl")):
+        raise unknown_provider(provider, settings)
+    found = model or text_field(own, "defaultModel") or DEFAULT_MODELS.get(provider)
+    if not found:
+        raise NoModel(f"`{provider}` has no default model, and none is named.", "Say which one with `--model`.")
+    return OneModel(found, provider)
+
+
+def unknown_provider(name: str, settings: Mapping[str, Json]) -> NoModel:
+    names = sorted({*DEFAULT_MODELS, *settings})
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f"; did you mean `{near[0]}`?" if near else "."
+    hint = f"Known are {', '.join(names)}; others go under `providers` in .loop-ls.yaml, with `kind` and `baseUrl`."
+    return NoModel(f"`{name}` is no configured provider{guess}", hint)

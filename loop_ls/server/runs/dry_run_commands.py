@@ -14,16 +14,14 @@ from loop_ls.features.estimate.estimate import estimate as estimated
 from loop_ls.features.estimate.estimate import estimate_of_workflow
 from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW, format_of_target, runnable_formats
-from loop_ls.formats.workflow.one_model import OneModel
+from loop_ls.formats.workflow.one_model import NoModel, chosen_model
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.server.command_answers import refused
 from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view.parts import Verdict
-    from loop_ls.formats.settings.model import Settings
     from loop_ls.index.document import Document
     from loop_ls.index.element import Element
     from loop_ls.server.context import Context
@@ -49,18 +47,12 @@ async def estimate(context: Context, argument: JsonObject) -> JsonObject:
         return cast("JsonObject", estimated(opened.workspace, opened.document, element, assistant=name).answer())
     if not opened.document.is_workflow:
         return refused("bad_argument", "`provider` and `model` say whom a workflow asks, and this file is none.")
-    model = model or _default_model(opened.workspace.settings, provider or "")
-    if model is None:
-        return refused("bad_argument", f"No default model of `{provider}` is known.", "Say in `model` which one.")
-    found = estimate_of_workflow(opened.workspace, opened.document, element, instead=OneModel(model, provider))
+    try:
+        instead = chosen_model(provider, model, as_object(opened.workspace.settings.raw.get("providers")))
+    except NoModel as nobody:
+        return refused("bad_argument", nobody.message, nobody.hint)
+    found = estimate_of_workflow(opened.workspace, opened.document, element, instead=instead)
     return cast("JsonObject", found.answer())
-
-
-def _default_model(settings: Settings, provider: str) -> str | None:
-    """That of the settings, else the one that the provider is known for."""
-    own = text_field(as_object(as_object(settings.raw.get("providers")).get(provider)), "defaultModel")
-    known = PROVIDERS.get(provider)
-    return own or (known.default_model if known is not None else None) or None
 
 
 async def preview(context: Context, argument: JsonObject) -> JsonObject:

@@ -55,6 +55,18 @@ def test_an_estimate_follows_whom_the_run_asks(full: Full) -> None:
     assert (nobody["ok"], nobody["code"]) == (False, "bad_argument")
 
 
+@pytest.mark.parametrize("provider", ["local", "scripted"])
+def test_an_estimate_takes_the_default_model_that_the_run_would_ask(full: Full, provider: str) -> None:
+    answer = command(full, "loopLs.estimate", {"uri": full.uri("flow"), "provider": provider})
+    assert (answer["ok"], answer["calls"]["min"]) == (True, 2), answer
+
+
+def test_an_estimate_for_a_provider_that_nobody_knows_is_refused_as_the_run_is(full: Full) -> None:
+    answer = command(full, "loopLs.estimate", {"uri": full.uri("flow"), "provider": "opnai", "model": "gpt-x"})
+    assert (answer["ok"], answer["code"]) == (False, "bad_argument")
+    assert "did you mean `openai`?" in answer["message"]
+
+
 def test_a_preview_fills_in_what_is_known(full: Full) -> None:
     answer = command(full, "loopLs.previewPrompt", {"uri": full.uri("flow"), "target": TARGET})
     assert answer["ok"] is True
