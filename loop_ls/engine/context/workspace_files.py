@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -104,6 +104,14 @@ def is_engine_data(path: Path) -> bool:
         (folder / LOCK_NAME).is_file() and any((folder / name).exists() for name in _KEPT_BY_ENGINES)
         for folder in (path, *path.parents)
     )
+
+
+def engine_data_below(folder: Path) -> Iterator[Path]:
+    """The data folders of engines in a folder, as a program finds them that goes through it and follows no link."""
+    for place, folders, names in os.walk(folder):
+        if LOCK_NAME in names and is_engine_data(Path(place)):
+            folders.clear()
+            yield Path(place)
 
 
 def outputs_folder(root: Path, written: object) -> Path:

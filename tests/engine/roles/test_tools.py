@@ -309,6 +309,17 @@ async def test_RB_142_no_tool_reads_or_writes_what_an_engine_keeps(root: Path, c
     assert (await explorer("file_list", path="engine-data")).failed
     assert (await explorer("shell", command="cat engine-data/engine.json")).failed
     assert "a token" not in (await explorer("file_search", query="token")).text
+    for into in ("grep -r token .", "grep --recursive token", "grep -rn token engine-data/..", "diff -r . other"):
+        assert (found := await explorer("shell", command=into)).failed
+        assert "a token" not in found.text
+    told = (await explorer("shell", command="grep -r token .")).text
+    assert "leave it out with `--exclude-dir engine-data`" in told
+    (root / "beside.txt").write_text("another token")
+    (root / "other").mkdir()
+    for around in ("grep -r token . --exclude-dir engine-data", "diff -r -x engine-data . other"):
+        found = await explorer("shell", command=around)
+        assert "beside.txt" in found.text
+        assert "a token" not in found.text
     assert (data / "engine.json").read_text() == "a token"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import assert_never
 
+from loop_ls.engine.context.workspace_files import engine_data_below
 from loop_ls.engine.roles.tools.command_table import PROGRAMS, Kind, Program
 from loop_ls.engine.roles.tools.tool import Refusal
 from loop_ls.engine.roles.tools.workspace import Workspace
@@ -34,6 +35,10 @@ _FORMAT = re.compile(
         )*""",
     re.VERBOSE,
 )
+
+#: The options with which a program reads files of folders, and those with which it leaves folders out.
+_INTO_FOLDERS = {"grep": frozenset({"-r", "--recursive"}), "diff": frozenset({"-r", "--recursive"})}
+_LEAVING_OUT = {"grep": frozenset({"--exclude-dir"}), "diff": frozenset({"-x", "--exclude"})}
 
 
 def words_of(command: str) -> list[str]:
@@ -68,6 +73,7 @@ class _Writing:
         self._name, self._program, self._workspace = name, program, workspace
         self._options: list[str] = []
         self._used: set[str] = set()
+        self._left_out: set[str] = set()
 
     def of_options(self, rest: Iterable[str]) -> list[str]:
         """As `getopt` reads: options anywhere, clusters of letters, everything after `--` is a path."""
@@ -92,7 +98,18 @@ class _Writing:
         paths = self._counted(operands)
         if self._name == "diff" and any(path.is_dir() for path in paths):
             self._options.append("--no-dereference")  # what links in these folders point to may lie outside
+        if self._used & _INTO_FOLDERS.get(self._name, frozenset()):
+            self._around_engine_data(paths)
         return [*self._options, "--", *operands]
+
+    def _around_engine_data(self, paths: Sequence[Path]) -> None:
+        """Raises `Refusal` where the program would read what an engine keeps: its keys and its journal."""
+        for path in paths or [self._workspace.root]:
+            for folder in engine_data_below(path):
+                if folder.name not in self._left_out:
+                    told = f"The data folder of the engine is in there (`{self._workspace.named(folder)}`)"
+                    option = "-x" if self._name == "diff" else "--exclude-dir"
+                    raise Refusal(f"{told}: name another folder, or leave it out with `{option} {folder.name}`.")
 
     def of_find(self, rest: Iterable[str]) -> list[str]:
         """Paths first, then an expression; there is no `--` that would end it."""
@@ -134,6 +151,8 @@ class _Writing:
 
     def _add(self, option: str, value: str | None = None) -> None:
         self._used.add(option)
+        if value is not None and option in _LEAVING_OUT.get(self._name, frozenset()):
+            self._left_out.add(value)
         match option, value:
             case _, None:
                 self._options.append(option)

@@ -28,12 +28,13 @@ def readonly_shell(workspace: Workspace, sandbox: Sandbox) -> RoleTool:
     """Programs that read, each started without a shell by words of our own, in `sandbox`."""
 
     async def run(given: Arguments) -> str:
-        name, *arguments = argv_of(words_of(text(given, "command")), workspace)
+        words = words_of(text(given, "command"))
+        name, *arguments = await asyncio.to_thread(argv_of, words, workspace)
         program = find_program(name)
         if program is None:
             raise Refusal(f"`{name}` is not installed here.")
-        words = sandbox.argv(program, arguments, workspace.root)
-        ended = await _ended(words, workspace, program_environment(**{MARK: "1"}), SECONDS)
+        fenced = sandbox.argv(program, arguments, workspace.root)
+        ended = await _ended(fenced, workspace, program_environment(**{MARK: "1"}), SECONDS)
         if ended.status == REFUSED:
             raise Refusal(f"`{name}` was not started: the sandbox ({sandbox.name}) could not be put in force.")
         return ended.told
