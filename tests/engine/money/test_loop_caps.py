@@ -17,6 +17,10 @@ import pytest
 
 from loop_ls.app.engine import build
 from loop_ls.client.consent import agreed
+from loop_ls.engine.money.accounts import Accounts
+from loop_ls.engine.money.caps import Caps
+from loop_ls.engine.money.ledger import Ledger
+from loop_ls.engine.money.loop_account import LoopLedger
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 from loop_ls.testing.workflows import whole
@@ -268,3 +272,32 @@ async def test_EB_069_a_fork_has_what_the_loop_has_left(tmp_path: Path) -> None:
 
 def _usage(text: str) -> dict[str, Any]:
     return {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": counted(text)}}
+
+
+@pytest.mark.parametrize(("said", "booked"), [(1.25, 1.25), (None, 0.05)])
+async def test_EB_069_an_agent_is_told_what_the_loop_has_left_and_works_alone(
+    said: float | None, booked: float
+) -> None:
+    """One that does not say its cost counts what a call without a price does."""
+    loop = LoopLedger(2.0, 0.05)
+    accounts = Accounts(Ledger(), loop=loop)
+
+    async def work() -> float | None:
+        async with accounts.unbounded(None) as allowed:
+            await asyncio.sleep(0)
+            usd = allowed.told(said, 100)
+            left.append(allowed.usd)
+        call = {"provider": "a", "usd": usd, "tokens": {"input": 50, "output": 50}}
+        accounts.count([("call", call)])
+        return usd
+
+    left: list[float | None] = []
+    assert await asyncio.gather(work(), work()) == [said, said]
+    assert left == [2.0, pytest.approx(2.0 - booked)]
+    assert loop.spent.usd == pytest.approx(2 * booked)
+
+
+async def test_EB_069_a_cap_of_the_run_beside_it_counts_a_silent_agent_in_full() -> None:
+    accounts = Accounts(Ledger(Caps(usd=1.0)), loop=LoopLedger(2.0, 0.05))
+    async with accounts.unbounded(None) as allowed:
+        assert (allowed.usd, allowed.told(None, 100)) == (1.0, 1.0)
