@@ -24,6 +24,7 @@ from loop_ls.engine.money.accounts import Accounts, Paid, ReservationBill, Share
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.pricing import offers, price_of
 from loop_ls.engine.providers.config import fallbacks
+from loop_ls.engine.providers.dialects.dialect import OUT_OF_BOUNDS
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.formats.common.target import Target
 from loop_ls.text.json_value import Json
@@ -144,8 +145,10 @@ class GatedModels:
 
 
 def _too_long(failure: ModelFailure) -> bool:
-    """Whether a model may give shorter answers only than the limit that we set."""
-    return failure.code == "bad_request" and "token" in str(failure.details.get("said", "")).lower()
+    """Whether a model gives shorter answers only than the limit that we set. One that used the limit up and says so
+    has been paid: it is asked no second time."""
+    said = str(failure.details.get("said", "")).lower()
+    return failure.code == "bad_request" and "token" in said and OUT_OF_BOUNDS.search(said) is not None
 
 
 def _counted(reply: ModelReply, request: ModelRequest, prices: list[Price]) -> ModelReply:

@@ -90,3 +90,11 @@ async def test_a_model_that_takes_no_limit_of_ours_is_refused_with_its_own_words
         assert isinstance(found[0], ModelFailure) and "at most 5 tokens" in found[0].message
         assert len(account.requests) == 3
         assert models._ledger.own.left_usd == pytest.approx(WHOLE / 2)  # nothing is set aside any more
+
+
+async def test_a_model_that_used_the_limit_up_is_not_asked_again() -> None:
+    words = "Could not finish the message because max_tokens or model output limit was reached. Try higher max_tokens."
+    async with paid_server(at_most(5, words)) as account:
+        found, _ = await asked(account.url, WHOLE / 2)
+        assert isinstance(found[0], ModelFailure)
+        assert [limit_of(request) for request in account.requests] == [16_384]

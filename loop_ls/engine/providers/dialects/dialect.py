@@ -89,7 +89,8 @@ class Dialect(Protocol):
 
 
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
-_OUT_OF_BOUNDS = re.compile(r"too (?:large|high|long|big)|at most|at least|less than|greater than|exceed|maximum")
+#: What services say of a number that is larger or smaller than they take.
+OUT_OF_BOUNDS = re.compile(r"too (?:large|high|long|big)|at most|at least|less than|greater than|exceed|maximum")
 
 
 @equal_record
@@ -115,8 +116,8 @@ class Unaccepted:
         words = said.lower()
         named = ((name, (name, *self.others.get(name, ()))) for name in self.names if name in sent)
         found = next((name for name, called in named if any(one in words for one in called)), None)
-        if found in _LIMITS and _OUT_OF_BOUNDS.search(words):
-            return None  # it takes the parameter, and another number for it
+        if found in _LIMITS and (OUT_OF_BOUNDS.search(words) or "reached" in words):
+            return None  # it takes the parameter: the number does not fit, or was used up
         return found
 
 
