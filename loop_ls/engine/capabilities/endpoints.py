@@ -11,6 +11,7 @@ from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.price_table import amounts
 from loop_ls.engine.providers.config import Provider, configured, fallbacks
 from loop_ls.engine.providers.dialects.pydantic_ai import endpoint_of
+from loop_ls.engine.providers.local_model.weights import own_weights
 from loop_ls.text.json_value import Json, as_object
 
 
@@ -38,7 +39,7 @@ def _of(provider: Provider, own: Mapping[str, Json], variables: list[str]) -> It
         case "scripted":  # whatever service it stands in for is not asked
             return
         case "local":
-            yield EmbeddedModel()
+            yield EmbeddedModel(own_weights(provider))
         case "pydantic-ai":  # it knows the address and the variables of its service
             url = endpoint_of(provider)
             yield Endpoint(provider.name, url, provider.key_env, url, price=price)

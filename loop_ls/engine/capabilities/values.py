@@ -106,7 +106,10 @@ class WritesFile:
 
 @equal_record
 class EmbeddedModel:
-    """The model that comes with the product, in a process of its own."""
+    """A model in a process of its own: the one that comes with the product, or the one in the file `weights` that the
+    project chose. Native code reads that, so it is as good as a program."""
+
+    weights: str = ""
 
 
 Capability = Program | AnyCommand | ReadingCommands | ToolUse | Endpoint | Variable | WritesFile | EmbeddedModel
@@ -123,7 +126,9 @@ def asks(one: Capability) -> bool:
             return bool(url) and not near
         case WritesFile(of_stranger=of_stranger):
             return of_stranger
-        case ReadingCommands() | Variable() | EmbeddedModel():
+        case EmbeddedModel(weights=weights):
+            return bool(weights)
+        case ReadingCommands() | Variable():
             return False
         case never:
             assert_never(never)
@@ -149,8 +154,8 @@ def identity(one: Capability) -> str:
             told = ["variable", name]
         case WritesFile(path=path, of_stranger=of_stranger):
             told = ["file", path, *(["of a stranger"] if of_stranger else [])]
-        case EmbeddedModel():
-            told = ["embedded model"]
+        case EmbeddedModel(weights=weights):
+            told = ["embedded model", *([weights] if weights else [])]
         case never:
             assert_never(never)
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -187,8 +192,8 @@ def sentence(one: Capability) -> str:
             return literal(f"puts what is in {name} into texts")
         case WritesFile(path=path):
             return literal(f"writes {path}")
-        case EmbeddedModel():
-            return "asks the embedded model"
+        case EmbeddedModel(weights=weights):
+            return literal(f"loads the model in {weights}") if weights else "asks the embedded model"
         case never:
             assert_never(never)
 

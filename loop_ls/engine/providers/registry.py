@@ -23,6 +23,7 @@ from loop_ls.engine.providers.limits.circuit_breaker import Breaker
 from loop_ls.engine.providers.limits.rate_limits import Gate
 from loop_ls.engine.providers.limits.shared_limits import SharedGate, SharedSlots
 from loop_ls.engine.providers.local_model.server import LocalModels
+from loop_ls.engine.providers.local_model.weights import own_weights
 
 #: Calls at once where the settings say nothing.
 AT_ONCE = 16
@@ -37,7 +38,7 @@ class ProviderRegistry:
         self.keys = Keys(self.environ)
         self._log_folder = log_folder
         self._http: dict[tuple[str, ...], HttpModels] = {}
-        self._local: dict[bool, LocalModels] = {}
+        self._local: dict[tuple[str, bool], LocalModels] = {}
         self._pydantic: dict[tuple[object, ...], PydanticModels] = {}
         self._gates: dict[tuple[object, ...], Gate] = {}
         self.places: SharedSlots | None = None  # limits that hold in several processes together
@@ -68,10 +69,12 @@ class ProviderRegistry:
         return self._http[key]
 
     def local(self, provider: Provider, vectors: bool = False) -> LocalModels:
-        """The embedded model, in a process for answers and in another one for `vectors`."""
-        if vectors not in self._local:
-            self._local[vectors] = LocalModels(provider, self._log_folder, vectors)
-        return self._local[vectors]
+        """The embedded model, in a process for answers and in another one for `vectors`; a model that settings choose
+        has processes of its own."""
+        key = own_weights(provider), vectors
+        if key not in self._local:
+            self._local[key] = LocalModels(provider, self._log_folder, vectors)
+        return self._local[key]
 
     def pydantic(self, provider: Provider) -> PydanticModels:
         key = (provider.name, vendor(provider), provider.timeout)

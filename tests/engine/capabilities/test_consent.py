@@ -15,7 +15,15 @@ from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.consent import KEY_NAME, Consents, for_others, proof
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.needs import of_servers
-from loop_ls.engine.capabilities.values import Capabilities, Capability, Endpoint, Program, asks, sentence
+from loop_ls.engine.capabilities.values import (
+    Capabilities,
+    Capability,
+    EmbeddedModel,
+    Endpoint,
+    Program,
+    asks,
+    sentence,
+)
 from loop_ls.engine.core.addresses import address_fault
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.start_request import read_request
@@ -44,6 +52,21 @@ def test_a_known_service_is_shown_with_its_host_and_its_variable() -> None:
 def test_a_model_on_this_machine_needs_no_consent_unless_the_project_chose_its_address() -> None:
     assert wanted("ollama", "unknown") == []
     assert wanted("ollama", ollama={"baseUrl": "http://127.0.0.1:9/v1"}) == [("ollama", "127.0.0.1:9", "")]
+
+
+def test_a_file_that_the_project_chose_for_the_embedded_model_is_asked_about() -> None:
+    """It is read by native code, and may lie anywhere."""
+
+    def found(**settings: dict[str, str]) -> list[Capability]:
+        return endpoints(sorted(settings), settings, ENVIRON)
+
+    assert found(local={}) == [EmbeddedModel()] == found(local={"defaultModel": "smollm2-135m-instruct"})
+    assert not asks(EmbeddedModel())
+    for mine in ({"local": {"defaultModel": "/x/m.gguf"}}, {"mine": {"kind": "local", "defaultModel": "/x/m.gguf"}}):
+        [one] = found(**mine)
+        assert asks(one)
+        assert sentence(one) == "loads the model in /x/m.gguf"
+        assert Capabilities.of([one]).digest != Capabilities.of([EmbeddedModel("/y/m.gguf")]).digest
 
 
 def test_a_script_in_the_place_of_a_known_service_sends_nothing() -> None:

