@@ -28,6 +28,7 @@ from loop_ls.engine.capabilities.values import (
     counted_at,
     identity,
     literal,
+    reading,
     sentence,
 )
 from loop_ls.engine.core.errors import Refused
@@ -132,8 +133,8 @@ def _wire(one: Capability) -> JsonObject:
             return {"argv": ["any command", f"(role {role})"], "folder": folder}
         case ToolUse(tool=tool, arguments=arguments, folder=folder):
             return {"tool": tool, "arguments": arguments, "folder": folder}
-        case Endpoint(provider=provider, url=url, variable=variable):
-            shown = {"provider": provider, "host": one.host, "url": url, "variable": variable}
+        case Endpoint(provider=provider, url=url, variable=variable, reads=reads):
+            shown = {"provider": provider, "host": one.host, "url": url, "variable": variable, "reads": reads}
             return {name: value for name, value in shown.items() if value}
         case _:
             return {"told": sentence(one)}
@@ -163,5 +164,6 @@ def _summed_up(asked: tuple[Capability, ...]) -> str:
         hosts = ", ".join(dict.fromkeys(one.host or one.provider for one in places))
         keys = ", ".join(dict.fromkeys(one.variable for one in places if one.variable))
         prices = "".join(f"{counted_at(one.price)} ({literal(one.provider)})" for one in places if one.price)
-        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else "") + prices)
+        tables = "".join(literal(reading(one.reads)) for one in places)
+        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else "") + prices + tables)
     return " and ".join(parts)

@@ -43,7 +43,7 @@ class Needs:
         for store in self.stores:
             if store.database:
                 url = _database_shown(environ.get(store.database, "")) or store.written
-                found.append(Endpoint(store.name, url, store.database, store.written))
+                found.append(Endpoint(store.name, url, store.database, store.written, reads=store.table))
         return found
 
 

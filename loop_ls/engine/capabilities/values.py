@@ -73,7 +73,8 @@ class Endpoint:
     """A place that texts go to, with one variable whose value goes there too. `written` is the address as the
     project writes it, empty where it writes none; `url` is what is shown of it. `near`: a model of this machine
     that nobody pointed elsewhere. `price`: dollars for a million tokens of input and of output, where the project
-    writes them: a cap in dollars holds only as far as they are true."""
+    writes them: a cap in dollars holds only as far as they are true. `reads`: what is read there and handed on to
+    models, the table of a database."""
 
     provider: str
     url: str
@@ -81,6 +82,7 @@ class Endpoint:
     written: str = ""
     near: bool = False
     price: tuple[float, float] | None = None
+    reads: str = ""
 
     @property
     def host(self) -> str:
@@ -148,8 +150,9 @@ def identity(one: Capability) -> str:
             told = ["reading commands", folder]
         case ToolUse(tool=tool, arguments=arguments, folder=folder):
             told = ["tool", tool, arguments, folder]
-        case Endpoint(provider=provider, url=url, variable=variable, price=price):
+        case Endpoint(provider=provider, url=url, variable=variable, price=price, reads=reads):
             told = ["endpoint", provider, url, variable, *([list(price)] if price else [])]
+            told += [{"reads": reads}] if reads else []
         case Variable(name=name):
             told = ["variable", name]
         case WritesFile(path=path, of_stranger=of_stranger):
@@ -186,7 +189,7 @@ def sentence(one: Capability) -> str:
         case Endpoint(variable=variable) as endpoint:
             return literal(
                 f"sends texts to {endpoint.host or endpoint.provider}{_with([variable] if variable else ())}"
-                f"{counted_at(endpoint.price)}"
+                f"{counted_at(endpoint.price)}{reading(endpoint.reads)}"
             )
         case Variable(name=name):
             return literal(f"puts what is in {name} into texts")
@@ -288,6 +291,11 @@ def counted_at(price: tuple[float, float] | None) -> str:
         return ""
     sent, got = (money(each) for each in price)
     return f", counted at {sent} in and {got} out for a million tokens as the settings say"
+
+
+def reading(table: str) -> str:
+    """What is read at a place, as the end of a sentence; empty where that is nothing but answers."""
+    return f", and reads the table {table} there for models" if table else ""
 
 
 def _with(variables: Iterable[str]) -> str:

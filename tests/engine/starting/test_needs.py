@@ -67,6 +67,18 @@ async def test_a_database_is_shown_without_its_password(project: StartProject) -
     assert "hush" not in str(refused.answer())
 
 
+async def test_the_table_of_a_database_that_models_get_to_read_is_shown(project: StartProject) -> None:
+    project.environ["DOCS_DB"] = "postgresql://me:hush@db.example.org/docs"
+    for table in ("notes", "customers"):  # who agreed to one has not agreed to another
+        store = f"{{databaseUrlEnv: DOCS_DB, table: {table}, provider: ollama, model: m}}"
+        given(project, SEARCH, f"rag: {{stores: {{docs: {store}}}}}")
+        refused = await project.refused("flow.yaml")
+        told = f"sends texts to db.example.org, with what is in DOCS_DB, and reads the table {table} there for models"
+        assert told in refused.message
+        assert told in refused.details["capabilities"]
+        await project.start("flow.yaml", consent=agreed(project.data, refused.details))
+
+
 async def test_who_makes_the_vectors_of_a_store_is_asked_for_a_key_too(project: StartProject) -> None:
     store = "{server: things, provider: openai, model: m}"
     given(project, SEARCH, f"servers: {{things: {{command: node}}}}\nrag: {{stores: {{docs: {store}}}}}")
