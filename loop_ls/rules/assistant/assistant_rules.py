@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from loop_ls.formats.assistant.keys import LIST, MANUAL
 from loop_ls.formats.assistant.parts import AssistantParts, is_list
-from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted, whole
+from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted
 from loop_ls.formats.common.key_table import Key, Shape
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
+from loop_ls.rules.assistant.criteria_values import judged
 from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import add_key, add_key_behind
@@ -100,10 +101,9 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
         if one.block is not None or not is_list(parts):
             for stray in one.strays():
                 yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present))
-        for name in ("loopCriteria", "retry"):
-            part = one.get(name)
-            block = None if part is None else part.field.value
-            if part is not None and isinstance(block, Block):
+        for part in filter(None, (one.get("loopCriteria"), one.get("retry"))):
+            block = part.field.value
+            if isinstance(block, Block):
                 for unknown in block.unknown:
                     yield _unknown(part.piece, unknown, block.shape, renamed(unknown, block.fields))
 
@@ -281,17 +281,14 @@ def manual_single_round(view: ObjectView) -> Iterator[Draft]:
     """
     if (view.settings.raw.get("assistants") or {}).get("revise") is True:
         return
-    for one in view.assistants:
-        part, criteria, limit = one.get("loopCriteria"), one.criteria, _limit(one, view)
-        if part is None or criteria is None or not one.enabled or one.criteria_type != MANUAL:
+    for one, piece, _, _, at in judged(view, MANUAL):
+        limit = _limit(one, view)
+        if not one.enabled or limit is None or limit <= 1:
             continue
         if one.meant("maxIterations") and one.get("maxIterations") is None:
             continue  # AL003
-        field = criteria.get("type")
-        if field is None or field.node is None or limit is None or limit <= 1:
-            continue
         message = f"both answers end this loop, so one iteration runs and not {limit}"
-        yield draft(part.piece, mark(field.node), message, fixes=_once(one))
+        yield draft(piece, at, message, fixes=_once(one))
 
 
 def _limit(one: AssistantParts, view: ObjectView) -> int | None:
@@ -303,10 +300,10 @@ def _limit(one: AssistantParts, view: ObjectView) -> int | None:
 def _once(one: AssistantParts) -> tuple[Fix, ...]:
     title = "Say that it runs once"
     limit, criteria = one.get("maxIterations"), one.get("loopCriteria")
-    if limit is not None and limit.node is not None:
+    if limit is not None:
         if limit.entry.merged or isinstance(limit.node, Alias):
             return ()
-        return (builders.replace(limit.piece, limit.node.span, "1", title),) if whole(limit.node) is not None else ()
+        return (builders.replace(limit.piece, limit.field.span, "1", title),)
     if criteria is None or criteria.entry.merged:
         return ()
     if one.block is None:

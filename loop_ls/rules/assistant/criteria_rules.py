@@ -11,11 +11,11 @@ from loop_ls.formats.assistant.keys import LONGEST, LONGEST_OTHER, REGEX, TEST_P
 from loop_ls.formats.assistant.problems import VALUELESS
 from loop_ls.formats.common.json_types import kind_of, text_of
 from loop_ls.formats.common.shell_words import has_quotes, program, shell_syntax
-from loop_ls.rules.assistant.criteria_values import Value, commands, values
+from loop_ls.rules.assistant.criteria_values import Value, commands, judged, values
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
-from loop_ls.rules.engine.object_view import ObjectView, mark
+from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.fixes.json import drop_key, replace_entry
@@ -124,17 +124,14 @@ def value_missing(view: ObjectView) -> Iterator[Draft]:
         loopEnabled: true
         loopCriteria: {type: regex, value: all green}
     """
-    for one in view.assistants:
-        part, block, type_ = one.get("loopCriteria"), one.criteria, one.criteria_type
-        if part is None or block is None or type_ not in (REGEX, TEST_PASS):
-            continue
-        field, value = block.fields["type"], block.get("value")
+    for _, piece, block, type_, at in judged(view, REGEX, TEST_PASS):
+        value = block.get("value")
         if value is None and (block.meant("value") or (type_ == TEST_PASS and block.meant("argv"))):
             continue
-        if field.node is not None and (value is None or kind_of(value.node) == "null"):
+        if value is None or kind_of(value.node) == "null":
             what = "a pattern" if type_ == REGEX else "a command"
             message = f"`{type_}` needs {what} in `value`; without it nothing ends the loop early"
-            yield draft(part.piece, mark(field.node), message)
+            yield draft(piece, at, message)
 
 
 @rule("AL020", "unused-value", Severity.HINT, on="assistant", fixes=(Tier.SAFE,))

@@ -16,6 +16,7 @@ from loop_ls.rules.engine.finding import Fix
 from loop_ls.rules.engine.object_view import ObjectView
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Scalar
+from loop_ls.text.position import Span
 
 
 class Value(NamedTuple):
@@ -37,14 +38,32 @@ class Value(NamedTuple):
         return self.field.node if isinstance(self.field.node, Scalar) else None
 
 
-def values(view: ObjectView, type_: str | None = None) -> Iterator[Value]:
+class Judged(NamedTuple):
+    """An assistant whose criteria have a type that can be read. `at` is where the type stands."""
+
+    one: AssistantParts
+    piece: Piece
+    block: Block
+    type: str
+    at: Span
+
+
+def judged(view: ObjectView, *types: str) -> Iterator[Judged]:
+    """With criteria of these types; of any where none is named."""
     for one in view.assistants:
         match one.get("loopCriteria"), one.criteria_type:
-            case Part(piece, Field(value=Block() as block)), str(own) if type_ is None or own == type_:
-                field = block.get("value")
-                text = None if field is None else text_of(field.node)
-                if field is not None and text is not None:
-                    yield Value(one, piece, block, own, field, text)
+            case Part(piece, Field(value=Block() as block)), str(own) if not types or own in types:
+                yield Judged(one, piece, block, own, value_span(block.fields["type"]))
+
+
+def values(view: ObjectView, *types: str) -> Iterator[Value]:
+    for one, piece, block, own, _ in judged(view, *types):
+        field = block.get("value")
+        if field is None:
+            continue
+        text = text_of(field.node)
+        if text is not None:
+            yield Value(one, piece, block, own, field, text)
 
 
 def patterns(view: ObjectView) -> Iterator[tuple[Value, str]]:

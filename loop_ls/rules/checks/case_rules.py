@@ -205,9 +205,10 @@ def unknown_check(view: ObjectView) -> Iterator[Draft]:
     names = _file_checks(view)
     for case in cases_in(view.parts):
         found = resolved(case.node(WITHOUT))
-        for item in found.items if isinstance(found, Sequence) else ():
+        items = found.items if isinstance(found, Sequence) else ()
+        for item in [item for item in items if item is not None]:
             name = text_of(item)
-            if item is not None and name is not None and name not in names:
+            if name is not None and name not in names:
                 told = f"the checks file has no check `{name}`{did_you_mean(name, names)}"
                 yield draft(case.piece, mark(item), told)
 

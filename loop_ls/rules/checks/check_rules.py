@@ -14,7 +14,7 @@ from loop_ls.formats.common.regex_check import compiled, is_explosive
 from loop_ls.formats.common.secret import is_secret
 from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.index.checked_file import places_in
-from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
@@ -221,11 +221,10 @@ def slow_pattern(view: ObjectView) -> Iterator[Draft]:
         steps: [{name: write, run: "Write about {{input}}"}]
     """
     for one in checks_in(view.parts):
-        node = one.node("value")
-        source = compiled(text_of(node) or "").source
-        if one.bare_type == "regex" and node is not None and source and is_explosive(source):
+        source = compiled(text_of(one.node("value")) or "").source
+        if one.bare_type == "regex" and source and is_explosive(source):
             told = "on some texts this pattern takes time without end: it repeats a repetition"
-            yield draft(one.piece, mark(node), told)
+            yield draft(one.piece, value_span(one.block.fields["value"]), told)
 
 
 @rule("CK010", "bad-schema", Severity.ERROR, on=BOTH)
@@ -266,13 +265,14 @@ def unknown_place(view: ObjectView) -> Iterator[Draft]:
     if places is None:
         return
     for one in checks_in(view.parts):
-        node, target = one.node("on"), target_of(one.text("on"))
-        missing = None if node is None or target is None else places.missing(target)
-        if node is None or missing is None:
+        target = target_of(one.text("on"))
+        missing = None if target is None else places.missing(target)
+        if missing is None:
             continue
-        plain = isinstance(node, Scalar)
-        fix = (builders.reword(one.piece, node.span, missing.better),) if missing.better and plain else ()
-        yield draft(one.piece, mark(node), missing.told, fixes=fix)
+        on = one.block.fields["on"]
+        plain = isinstance(on.node, Scalar)
+        fix = (builders.reword(one.piece, on.span, missing.better),) if missing.better and plain else ()
+        yield draft(one.piece, value_span(on), missing.told, fixes=fix)
     yield from _unknown_verifiers(view, places)
 
 
@@ -309,10 +309,10 @@ def rubric_threshold(view: ObjectView) -> Iterator[Draft]:
         steps: [{name: write, run: "Write about {{input}}"}]
     """
     for one in checks_in(view.parts):
-        node = one.node("value")
-        speaks = one.bare_type == "llm-rubric" and _DIGIT.search(text_of(node) or "") is not None
-        if speaks and node is not None and not one.block.meant("threshold"):
-            yield draft(one.piece, mark(node), "the rubric speaks of numbers; say in `threshold` which score passes")
+        speaks = one.bare_type == "llm-rubric" and _DIGIT.search(text_of(one.node("value")) or "")
+        if speaks and not one.block.meant("threshold"):
+            told = "the rubric speaks of numbers; say in `threshold` which score passes"
+            yield draft(one.piece, value_span(one.block.fields["value"]), told)
 
 
 @rule("CK014", "secret", Severity.ERROR, on=BOTH)

@@ -22,7 +22,7 @@ from loop_ls.formats.workflow.problem_to_refusal import KINDS, begin_of, first_f
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
 from loop_ls.index.workspace import Workspace
-from loop_ls.rules.engine.context import Draft, Spot, node_span
+from loop_ls.rules.engine.context import Draft, Spot, node_span, value_span
 from loop_ls.rules.engine.finding import Fix
 from loop_ls.rules.fixes.builders import resolved_conflict
 from loop_ls.syntax.merge_conflicts import conflict_fault
@@ -106,10 +106,10 @@ class ObjectView:
         flaw, spot = placed.flaw, self.spot(placed)
         declared = self.loop.declared.get(flaw.parameter) if flaw.parameter is not None else None
         default = None if declared is None else declared.part
-        if default is None or default.node is None:
+        if default is None:
             return Draft(spot, flaw.message, fixes=fixes)
         message = f"the default of `{flaw.parameter}` does not fit where it is used: {flaw.message}"
-        return Draft(Spot(default.piece, mark(default.node)), message, related=((spot, "it is used here"),))
+        return Draft(Spot(default.piece, value_span(default.field)), message, related=((spot, "it is used here"),))
 
 
 def mark(at: Node | Entry) -> Span:

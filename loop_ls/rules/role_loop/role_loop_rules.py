@@ -10,10 +10,10 @@ from loop_ls.formats.common.object_parts import Item
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.role_loop.keys import EVALUATION
-from loop_ls.formats.role_loop.parts import order_of, role_part
+from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.rules.docs.phrases import shortened
-from loop_ls.rules.engine.context import Draft, Spot
+from loop_ls.rules.engine.context import Draft, Spot, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import rule
@@ -130,16 +130,16 @@ def duplicate_name(view: ObjectView) -> Iterator[Draft]:
         }
     """
     part, others = view.parts.get("name"), sorted(view.twins(), key=lambda one: one.path)
-    if part is None or part.node is None or not others:
+    if part is None or not others:
         return
     files = ", ".join(other.path.rpartition("/")[2] for other in others)
     related = []
     for other in others:
         there = other.whole.parts.get("name")
-        if there is not None and there.node is not None:
-            related.append((Spot(there.piece, mark(there.node), other.uri), "the same name"))
+        if there is not None:
+            related.append((Spot(there.piece, value_span(there.field), other.uri), "the same name"))
     message = f"`{view.loop.name}` is also the name of {files}; only one of them can be started by it"
-    yield Draft(Spot(part.piece, mark(part.node)), message, related=tuple(related))
+    yield Draft(Spot(part.piece, value_span(part.field)), message, related=tuple(related))
 
 
 @rule("RL004", "description", Severity.WARNING, on="role_loop")
@@ -318,10 +318,9 @@ def order(view: ObjectView) -> Iterator[Draft]:
           "termination_condition": {"type": "iteration_bound", "value": 2}
         }
     """
-    stages = view.loop.stages
-    for (earlier, number), stage in zip(pairwise(view.loop.orders or ()), stages[1:], strict=False):
-        node = order_of(stage)
-        if node is None or number == earlier + 1:
+    parts = [part for stage in view.loop.stages if (part := stage.get("order")) is not None]
+    for (earlier, number), part in zip(pairwise(view.loop.orders or ()), parts[1:], strict=False):
+        if number == earlier + 1:
             continue
         if number == earlier:
             why = f"{number} is the number of the stage before as well"
@@ -329,7 +328,8 @@ def order(view: ObjectView) -> Iterator[Draft]:
             why = f"{number} comes behind {earlier}, so this stage runs earlier than it stands"
         else:
             why = f"the numbers leave a gap between {earlier} and {number}"
-        yield Draft(Spot(stage.piece, mark(node)), f"{why}; number the stages in the order in which they stand")
+        at = Spot(part.piece, value_span(part.field))
+        yield Draft(at, f"{why}; number the stages in the order in which they stand")
         return
 
 

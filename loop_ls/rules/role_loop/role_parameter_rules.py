@@ -12,7 +12,7 @@ from loop_ls.formats.role_loop.keys import ITERATIONS
 from loop_ls.formats.role_loop.parts import default_text, is_required
 from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.placeholders import Placeholder, placeholders
-from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft
+from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import also, rule
@@ -81,11 +81,11 @@ def param_duplicate(view: ObjectView) -> Iterator[Draft]:
     """
     for placed in view.flaws("RL014"):
         found = view.of_flaw(placed)
-        name = text_of(placed.flaw.at) if placed.flaw.at is not None and not isinstance(placed.flaw.at, Entry) else None
+        name = None if isinstance(placed.flaw.at, Entry) else text_of(placed.flaw.at)
         first = view.loop.declared.get(name or "")
         part = None if first is None else first.item.get("name")
-        if part is not None and part.node is not None:
-            found = found._replace(related=((Spot(part.piece, mark(part.node)), "the first one"),))
+        if part is not None:
+            found = found._replace(related=((Spot(part.piece, value_span(part.field)), "the first one"),))
         yield found
 
 
@@ -213,9 +213,9 @@ def param_unused(view: ObjectView) -> Iterator[Draft]:
     used = {one.name for one in placeholders(view.document)}
     for name, declared in view.loop.declared.items():
         part = declared.item.get("name")
-        if name not in used and PARAMETER_NAME.fullmatch(name) and part is not None and part.node is not None:
+        if name not in used and PARAMETER_NAME.fullmatch(name) and part is not None:
             message = f"nothing uses `{{{{{name}}}}}`"
-            yield draft(part.piece, mark(part.node), message, tags=UNNECESSARY)
+            yield draft(part.piece, value_span(part.field), message, tags=UNNECESSARY)
 
 
 @rule("RL018", "placeholder-unknown", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE, Tier.REVIEW))

@@ -16,7 +16,7 @@ from loop_ls.formats.settings.model import out_of_range
 from loop_ls.formats.settings.price import price_faults
 from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
-from loop_ls.rules.engine.context import Draft, Spot, draft
+from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, mark, root_message, syntax_fault
 from loop_ls.rules.engine.registry import all_rules, rule
@@ -142,11 +142,9 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
     key, node = field.key, field.node
     if node is None or field.empty:
         return
-    for fault in field.faults:
-        yield fault.node, f"`{key.name}` has to be {fault.expected}"
     if field.faults:
-        return
-    if key.type is Type.TEXT and wrong_type(key, node) is not None:
+        yield from ((fault.node, f"`{key.name}` has to be {fault.expected}") for fault in field.faults)
+    elif key.type is Type.TEXT and wrong_type(key, node) is not None:
         yield node, f"`{key.name}` has to be {WORDS[key.type]}"
     elif _is_kind(field):
         return  # LS006
@@ -271,13 +269,13 @@ def unknown_provider_kind(view: ObjectView) -> Iterator[Draft]:
     """
     for piece, field in _fields(view):
         text = text_of(field.node)
-        if not _is_kind(field) or field.node is None or text is None or text in PROVIDER_KINDS:
+        if not _is_kind(field) or text is None or text in PROVIDER_KINDS:
             continue
         better = nearest(text, PROVIDER_KINDS)
         hint = did_you_mean(text, PROVIDER_KINDS) or f"; there are {listed(PROVIDER_KINDS, 'and')}"
         written = isinstance(field.node, Scalar)
-        fix = (builders.reword(piece, field.node.span, better),) if better and written else ()
-        yield draft(piece, mark(field.node), f"`{shortened(text)}` is no kind of provider{hint}", fixes=fix)
+        fix = (builders.reword(piece, field.span, better),) if better and written else ()
+        yield draft(piece, value_span(field), f"`{shortened(text)}` is no kind of provider{hint}", fixes=fix)
 
 
 @rule("LS007", "unreachable-glob", Severity.INFORMATION, on="settings")

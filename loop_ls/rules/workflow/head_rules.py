@@ -220,8 +220,8 @@ def no_steps(view: View) -> Iterator[Draft]:
     """
     if view.has_entries():
         return
-    fields = [top.field for top in view.tops() if top.name in _SECTIONS and top.field is not None]
-    if any(not _is_null(fault.node) for field in fields for fault in field.faults):
+    fields = [top.field for top in view.tops() if top.name in _SECTIONS]
+    if any(not _is_null(fault.node) for field in filter(None, fields) for fault in field.faults):
         return  # WF007
     top = view.top("steps")
     if top is None and (view.expects("steps") or view.expects("loops")) and view.top("loops") is None:

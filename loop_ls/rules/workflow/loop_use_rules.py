@@ -45,8 +45,8 @@ def items_file_missing(site: Site, view: View) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}"}
     """
-    field, text = site.own("items"), site.block.text("items")
-    if field is None or not text or mode_of(site.block) != "iterate" or not text.startswith("file://"):
+    field, text = site.own("items"), site.block.text("items") or ""
+    if field is None or mode_of(site.block) != "iterate" or not text.startswith("file://"):
         return
     path = text.removeprefix("file://").strip()
     if path and "{{" not in path and not path.startswith("/outputs/") and not view.file_exists(path):

@@ -261,8 +261,10 @@ def reasons_never_agree(site: Site) -> Iterator[Draft]:
               require: unanimous
     """
     field = site.own("prompt")
-    found = _REASONS.search(field.value) if field is not None and isinstance(field.value, str) else None
-    if field is not None and found:
+    if field is None:
+        return
+    found = _REASONS.search(site.block.text("prompt") or "")
+    if found:
         message = f"`{shortened(found[0])}` asks for an explanation, and explanations never agree word by word"
         yield site.found(value_span(field), message)
 

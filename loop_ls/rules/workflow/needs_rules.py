@@ -150,7 +150,7 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
             needs: [outline]
             run: "Write from {{outline}}"
     """
-    if element.kind != "step" or not element.uses or view.default("parallel") or _is_being_typed(element):
+    if element.kind != "step" or view.default("parallel") or _is_being_typed(element):
         return
     told: set[str] = set()
     for use in own_uses(element):
@@ -326,8 +326,11 @@ def order_against_needs(element: Element, view: View) -> Iterator[Draft]:
           - {name: outline, execution_order: 1, run: "Outline {{input}}"}
           - {name: essay, needs: [outline], execution_order: 2, run: "Write from {{outline}}"}
     """
-    field, order = element.block.get("execution_order"), element.node.execution_order
-    if field is None or order is None or field.entry.merged:
+    order = element.node.execution_order
+    if order is None:
+        return
+    field = element.block.fields["execution_order"]
+    if field.entry.merged:
         return
     for need in element.needs:
         known = view.known(need.name)

@@ -126,11 +126,15 @@ def test_cases_without_a_workflow_have_no_variables_to_read() -> None:
     assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []
 
 
-def test_cases_of_an_assistant_have_no_variables_to_read() -> None:
-    source = f"#- report.cases.yaml\ntests: [{{name: sea, vars: {{more: x}}, {CHECK}}}]\n"
-    source += "#- report.assistant.yaml\nname: Report\npersona: You report.\n"
-    found = findings_of(read_fixture(source))["report.cases.yaml"]
-    assert [one.rule for one in found if one.rule in ("CK015", "CK016")] == []
+def test_cases_of_an_assistant_have_its_message_to_read() -> None:
+    def found(variable: str) -> list[str]:
+        source = f"#- report.cases.yaml\ntests: [{{name: sea, vars: {{{variable}: x}}, {CHECK}}}]\n"
+        source += "#- report.assistant.yaml\nname: Report\npersona: You report.\n"
+        every = findings_of(read_fixture(source))["report.cases.yaml"]
+        return [one.rule for one in every if one.rule in ("CK015", "CK016")]
+
+    assert found("input") == []
+    assert found("more") == ["CK016", "CK015"]
 
 
 def test_verifiers_that_are_no_list_name_no_step() -> None:

@@ -95,3 +95,8 @@ def test_alternatives_of_one_text_are_one_check_and_a_bound_joins_nothing() -> N
     assert joined('The reply says "yes" or "no"') is Joined.NO
     assert joined("The reply says PASS OR APPROVED") is Joined.CHECKS
     assert joined("The list has between 3 and at most 5 entries") is Joined.NO
+
+
+def test_what_follows_the_second_of_two_texts_joins_nothing() -> None:
+    assert joined("The reply says PASS or APPROVED stands below") is Joined.NO
+    assert joined("The reply says it or the list stands below") is Joined.CLAUSES

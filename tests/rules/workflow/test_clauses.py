@@ -1190,3 +1190,82 @@ def test_WF001_a_short_text_in_a_block_is_written_on_its_line() -> None:
     [fix] = [one.fixes[0] for one in Checker().findings(workspace, document) if one.rule == "WF217"]
     after = str(applied(document, fix.edits(document)).text)
     assert after.endswith("steps:\n  - name: a\n    run: '{{input}}'\n")
+
+
+def test_WF503_outside_of_its_loop_a_step_has_no_output_before_it_has_run() -> None:
+    step = "steps:\n  - {name: l, if: 'IF', loop: {workflow: draft, with: {input: 'WITH'}, max_iterations: 2, "
+    step += "until: It says READY}}\n" + CALLED
+    [said] = messages(step.replace("IF", "{{l.output}}").replace("WITH", "x"), "WF503")
+    assert said == "`l.output` does not exist, and there is no result of `l` before it has run"
+    [said] = messages(step.replace("IF", "{{input}}").replace("WITH", "{{l.output}}"), "WF503")
+    assert said == "`l.output` does not exist; did you mean `loop.last.output`?"
+
+
+def test_WF805_executions_that_lack_a_half_are_not_equal() -> None:
+    def told(*executions: str) -> int:
+        listed = ", ".join(f"{{{one}}}" for one in executions)
+        step = f"consensus: {{prompt: '{{{{input}}}}', require: all, executions: [{listed}]}}"
+        return len(messages(f"steps:\n  - {{name: a, {step}}}\n", "WF805"))
+
+    assert told("provider: openai, model: x", "provider: openai, model: x") == 1
+    assert told("provider: openai, model: x", "provider: openai, model: y") == 0
+    assert told("model: x", "model: x") == 0
+    assert told("provider: openai", "provider: openai") == 0
+
+
+def test_WF708_counts_the_iterations_of_refine_loops() -> None:
+    inner = "#- inner.yaml\nloops:\n  - {name: i, workflow: draft, max_iterations: 20, until: It says READY}\n" + CALLED
+
+    def told(mode: str, most: object = 20) -> int:
+        outer = f"loops:\n  - {{name: o, workflow: inner, max_iterations: {most}, {mode}}}\n"
+        found = findings_of(read_fixture(outer + inner))["flow.yaml"]
+        return sum("the innermost workflow may run" in one.message for one in found)
+
+    assert told("until: It says READY") == 1
+    assert told("mode: iterate, items: '{{input}}'") == 0
+    assert told("until: It says READY", "many") == 0
+    assert told("until: It says READY", 1) == 0
+
+
+def test_WF702_has_no_fix_where_nothing_is_left_and_nothing_is_known() -> None:
+    def fixes(until: str, prompt: str) -> list[str]:
+        callee = f"#- draft.yaml\nsteps:\n  - {{name: write, run: '{prompt} {{{{input}}}}'}}\n"
+        loop = f"loops:\n  - {{name: l, workflow: draft, max_iterations: 2, until: '{until}'}}\n"
+        [finding] = [one for one in findings_of(read_fixture(loop + callee))["flow.yaml"] if one.rule == "WF702"]
+        return [("* " if fix.preferred else "") + fix.title for fix in finding.fixes]
+
+    assert fixes("{{loop.output}}", "Improve") == []
+    assert fixes("{{loop.output}}", "Write READY below it") == ["* Write “The output says READY”"]
+    assert fixes("The output {{loop.output}} has a title", "Improve")[0].startswith("* ")
+
+
+def test_calls_with_faulty_arguments_are_told_of_the_fault_alone() -> None:
+    for given in ("5", "[a]", "text"):
+        source = f"steps:\n  - {{name: a, template: {{name: draft, with: {given}}}}}\n" + CALLED
+        found = findings_of(read_fixture(source))["flow.yaml"]
+        assert not {"WF602", "WF607", "WF608"} & {one.rule for one in found}
+
+
+def test_WF002_of_a_schema_that_is_empty_or_a_list() -> None:
+    def told(line: str) -> list[str]:
+        text = f"#- flow.yaml\n{line}\nname: flow\nversion: 1.0.0\nexecution: {{provider: a, model: b}}\nsteps: []\n"
+        found = findings_of(read_fixture(text))["flow.yaml"]
+        return [f"{one.message} {[fix.title for fix in one.fixes]}" for one in found if one.rule == "WF002"]
+
+    missing = "this looks like a workflow and is skipped: `$schema: workflow/v2.0` is missing"
+    add, write = "['Add `$schema: workflow/v2.0`']", "['Write `$schema` for this key']"
+    assert told("schema: workflow/v2.0") == [f"{missing} {write}"]
+    assert told("schema: [workflow/v2.0]") == [f"{missing} {add}"]
+    assert told("# nothing") == [f"{missing} {add}"]
+    assert told("$schema:") == [f"{missing} {add}"]
+
+
+def test_WF408_retries_under_another_name_are_some() -> None:
+    def told(more: str) -> list[str]:
+        loop = f"loops:\n  - {{name: l, workflow: draft, max_iterations: 2, until: It says READY, {more}}}\n"
+        found = findings_of(read_fixture(loop + CALLED), ["compat"])["flow.yaml"]
+        return [one.rule for one in found if "retr" in one.message]
+
+    assert told("on_failure: retry, max_retries: 2") == []
+    assert len(told("on_failure: retry")) == 1
+    assert told("on_failure: retry, retries: 2") == ["WF006"]
