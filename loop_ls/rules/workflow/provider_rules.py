@@ -240,5 +240,5 @@ def _asked(site: Site, view: View) -> tuple[str, ...]:
 
 
 def _named(block: Block) -> tuple[str, ...]:
-    links = tuple(link.text("provider") or "" for link in block.blocks("providers"))
-    return links or tuple(filter(None, (block.text("provider"),)))
+    texts = [link.text("provider") for link in block.blocks("providers")] or [block.text("provider")]
+    return tuple(filter(None, texts))

@@ -224,3 +224,10 @@ def test_UP_16_the_comment_ends_its_line_as_the_others_do(eol: str) -> None:
     assert action.edits is not None
     [edit] = action.edits()[document.uri]
     assert str(document.edit(edit.span, edit.text).text) == loop("    # loop-ls: ignore WF702\n").replace("\n", eol)
+
+
+def test_UP_16_the_line_below_a_block_text_has_a_comment_of_its_own() -> None:
+    text = HEAD + "steps:\n  - name: a\n    # loop-ls: ignore WF301\n    run: |\n      Write\n    needs: [nothing]\n"
+    found = codes(check(text)[2])
+    assert "WF301" in found
+    assert "unused-ignore" in found

@@ -1180,6 +1180,7 @@ def test_WF215_a_called_workflow_with_tools_may_have_effects() -> None:
     tools = "execution: {provider: ollama, model: llama3.2, servers: [files]}\n"
     assert len(unused("", "")) == 1
     assert unused("", "servers: [files], ") == []
+    assert len(unused("", "servers: [], ")) == 1
     assert unused(tools, "") == []
 
 
@@ -1213,7 +1214,7 @@ def test_WF805_executions_that_lack_a_half_are_not_equal() -> None:
     assert told("provider: openai", "provider: openai") == 0
 
 
-def test_WF708_counts_the_iterations_of_refine_loops() -> None:
+def test_WF710_counts_the_iterations_of_refine_loops() -> None:
     inner = "#- inner.yaml\nloops:\n  - {name: i, workflow: draft, max_iterations: 20, until: It says READY}\n" + CALLED
 
     def told(mode: str, most: object = 20) -> int:
@@ -1269,3 +1270,61 @@ def test_WF408_retries_under_another_name_are_some() -> None:
     assert told("on_failure: retry, max_retries: 2") == []
     assert len(told("on_failure: retry")) == 1
     assert told("on_failure: retry, retries: 2") == ["WF006"]
+
+
+def test_WF503_an_argument_has_no_parts() -> None:
+    steps = "steps:\n  - {name: a, run: 'Say {{topic}} USED'}\n"
+    [said] = messages(steps.replace("USED", "{{topic.x}}"), "WF503")
+    assert said == "`topic.x` does not exist: the argument `topic` is one text without parts"
+    [said] = messages(steps.replace("USED", "{{other.x}}"), "WF503")
+    assert said.startswith("`other.x` does not exist: `other` is not a step")
+
+
+def test_WF502_a_dot_is_missing_behind_its_own_words_alone() -> None:
+    def said(name: str) -> str:
+        steps = "env: {TONE: dry}\nsteps:\n  - {name: plan, run: '{{input}} {{env.TONE}}'}\n"
+        [message] = messages(f"{steps}  - {{name: b, needs: [plan], run: 'Say {{{{{name}}}}}'}}\n", "WF502")
+        return message
+
+    assert said("step_plan").endswith("did you mean `step.plan`?")
+    assert said("steps_plan").endswith("did you mean `step.plan`?")
+    assert said("env_TONE").endswith("did you mean `env.TONE`?")
+    assert said("loop_iteration").endswith("did you mean `loop.iteration`?")
+    for name in ("other_plan", "other_TONE", "step_other", "env_OTHER"):
+        assert "did you mean" not in said(name)
+
+
+def test_WF702_of_several_variables_the_one_that_is_meant_is_taken_out() -> None:
+    loop = "loops:\n  - name: l\n    workflow: draft\n    max_iterations: 2\n"
+    loop += (
+        "    until: 'Round {{loop.iteration}} of the output {{loop.output}} has a title, {{loop.output}} has an end'\n"
+    )
+    workspace = workspace_of(read_fixture(loop + CALLED))
+    document = document_of(workspace, "flow.yaml")
+    found = [one for one in Checker().findings(workspace, document) if one.rule == "WF702"]
+    fixes = [fix for one in found for fix in one.fixes if fix.title == "Write it without `{{loop.output}}`"]
+    after = [str(applied(document, fix.edits(document)).text).partition("until: ")[2] for fix in fixes]
+    assert [one.partition("\n")[0] for one in after] == [
+        "'Round {{loop.iteration}} of the output has a title, {{loop.output}} has an end'",
+        "'Round {{loop.iteration}} of the output {{loop.output}} has a title, the output has an end'",
+    ]
+
+
+def test_of_a_list_of_several_lines_its_first_dash_is_marked() -> None:
+    source = "steps:\n  - name: a\n    run:\n      - '{{input}}'\n      - 5\n"
+    assert check_marks(source, "WF007") == ["-"]
+
+
+def test_WF706_the_own_result_hands_nothing_over() -> None:
+    loop = "loops:\n  - {name: l, workflow: draft, with: {input: 'WITH'}, max_iterations: 2, until: It says READY}\n"
+
+    def told(given: str) -> int:
+        found = findings_of(read_fixture(loop.replace("WITH", given) + CALLED))["flow.yaml"]
+        return sum("hands over nothing" in one.message for one in found)
+
+    assert told("{{input}}") == 1
+    assert told("{{l}}") == 1
+    assert told("{{loop.iteration}}") == 1
+    assert told("{{loop.last.output}}") == 0
+    assert told("{{loop.lst.output}}") == 0
+    assert told("{{l.output}}") == 0
