@@ -21,6 +21,7 @@ from loop_ls.engine.assistants.disconnect_teardown import grace_of
 from loop_ls.engine.core.plan import Program
 from loop_ls.engine.core.preparer import Preparer, Problem
 from loop_ls.engine.process.engine_process import Options
+from loop_ls.engine.protection import kept
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.retention.run_documents import remover
 from loop_ls.engine.retention.run_retention import RetentionPolicy
@@ -56,7 +57,7 @@ def build(
     preparer = ByFormat(OnDemand({name: partial(make, parts) for name, make in preparers().items()}))
     programs = OnDemand({name: partial(one.program, parts) for name, one in SYSTEMS.items()})
     engine = _engine(folder, providers, preparer, programs, root, database, secrets, takes_runs)
-    engine.forgotten += [records.forget, remover(folder)]
+    engine.forgotten += [records.forget, remover(folder), kept.remover(folder)]
     engine.keepers.append(records.beside)
     engine.closing.append(records.close)
     return engine

@@ -122,7 +122,8 @@ class EngineClient:
         decision: str | None = None,
         feedback: str | None = None,
     ) -> Approved | Refusal:
-        """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise`."""
+        """Answer what a run asks a person -> `{ok, resolved}`; `decision` may be `revise` or
+        `restore`."""
         body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
         return await self.call("approve", run_id, body=body)
 

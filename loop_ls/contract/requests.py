@@ -18,7 +18,7 @@ Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
 FromOne = Annotated[int, Field(ge=1)]
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
-Decision = Literal["approve", "reject", "revise"]
+Decision = Literal["approve", "reject", "revise", "restore"]
 
 
 class Request(BaseModel):

@@ -81,14 +81,24 @@ class VerdictView(Shortened):
 
 
 @closed
+class ProtectedChange(TypedDict):
+    """A protected file that an agent touched."""
+
+    path: str
+    change: Literal["created", "changed", "deleted"]
+
+
+@closed
 class PendingApproval(Shortened):
-    """A decision that a person is asked for. `revise`: the answer may ask for changes."""
+    """A decision that a person is asked for. `revise`: the answer may ask for changes. `protected`: the files that an
+    agent touched; the answer `restore` puts them back."""
 
     loopId: NotRequired[str]
     place: NotRequired[str]
     iteration: NotRequired[int | None]
     output: NotRequired[str | None]
     revise: NotRequired[bool | None]
+    protected: NotRequired[list[ProtectedChange] | None]
 
 
 @closed

@@ -258,6 +258,7 @@ class Engine:
                 self._mask_of,
                 self._spending,
                 self.notifications,
+                self.folder,
             ),
             name=f"run {run.run_id}",
         )

@@ -240,6 +240,7 @@ class ShownRun:
     paid_twice: bool = False  # one call may have been
     waiting: bool = False  # for the approval of a person
     approval: str = ""  # what is to be approved, by its id
+    touched: bool = False  # it is asked about protected files that an agent touched
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
     rounds: Rounds | None = None  # of an enhance loop

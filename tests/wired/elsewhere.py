@@ -88,6 +88,10 @@ KEYS: dict[str, str] = {
         "assistant: assistant file.approvalTimeoutSeconds":
             "test_AB_163_an_approval_may_have_a_limit",
     }),
+    **_under(f"{_ENGINE}/protection/test_assistants.py", {
+        "settings: settings.protect, settings: protect.files, settings: protect.allow":
+            "test_UP_93_the_settings_protect_more_and_allow_some",
+    }),
     **_under(f"{_ENGINE}/runs/test_notifications.py", {
         "settings: settings.notify": "test_UP_86_the_end_of_a_run_is_told_once_with_its_state",
     }),
@@ -249,6 +253,8 @@ OPTIONS: dict[str, str] = {
     **_under(f"{_CLI}/runs/test_decisions.py", {
         "runs approve --feedback, runs reject --feedback, runs reject --revise":
             "test_a_person_sends_a_loop_back_and_then_lets_it_end",
+        "runs reject --restore":
+            "test_UP_92_protected_files_are_put_back_from_the_terminal_that_says_what_to_type",
     }),
     **_under(f"{_CLI}/engine/test_engine.py", {
         "engine start --foreground": "test_a_second_engine_leaves_at_once",

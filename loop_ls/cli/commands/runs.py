@@ -13,6 +13,7 @@ from loop_ls.cli.runs import runs_again, runs_show, runs_table
 from loop_ls.cli.watch.words import how_to_answer
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
+from loop_ls.contract import questions
 from loop_ls.contract.endings import ENDED
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, int_field
@@ -104,7 +105,9 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
     for state in states:
         if state["status"] == "waiting_approval":
             short = state["runId"][: runs_table.SHORT]
-            print(f"{short} waits for your decision: {how_to_answer(short)}", file=sys.stderr)
+            asked = state.get("pendingApproval") or {}
+            said = f" {questions.first_line(asked)}" if questions.is_protected(asked) else ""
+            print(shown(f"{short} waits for your decision:{said} {how_to_answer(short, asked)}"), file=sys.stderr)
     if len(answer["runs"]) > args.limit:
         print(f"There are more: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
     return 0

@@ -59,7 +59,11 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
         verb.add_argument("--loop", metavar="ID", help="which question, where a run asks several")
         verb.add_argument("--feedback", metavar="TEXT", help="what the run hears besides")
         if name == "reject":
-            verb.add_argument("--revise", action="store_true", help="ask for another try instead of ending the loop")
+            how = verb.add_mutually_exclusive_group()
+            how.add_argument("--revise", action="store_true", help="ask for another try instead of ending the loop")
+            how.add_argument(
+                "--restore", action="store_true", help="put protected files back that the agent touched, and go on"
+            )
         common(verb, True)
     note = verbs.add_parser("note", help="say something to a run that goes on: it is in its next prompt, once")
     note.add_argument("id", metavar="ID")
@@ -174,7 +178,7 @@ async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
 
 
 async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
-    decision = "approve" if args.verb == "approve" else "revise" if args.revise else "reject"
+    decision = "approve" if args.verb == "approve" else _refused(args)
     answer = await engine.approve(args.id, args.loop, decision == "approve", decision, args.feedback)
     if not answer["ok"]:
         return refuse(answer, args.json)
@@ -187,6 +191,10 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     if not found:
         print("No run waits for a decision.")
     return 0
+
+
+def _refused(args: argparse.Namespace) -> str:
+    return "restore" if args.restore else "revise" if args.revise else "reject"
 
 
 async def _note(engine: EngineClient, args: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ def state(found: RunStateView) -> None:
         ("goes on", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),
-        ("answer", how_to_answer(found["runId"]) if found["status"] == "waiting_approval" else None),
+        ("answer", _answer(found)),
         ("error", error and error["message"]),
         ("do", error and error.get("hint")),
         ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
@@ -47,6 +47,12 @@ def state(found: RunStateView) -> None:
     for name, value in lines:
         if value:
             print(f"  {name:<10}{shown(str(value))}")
+
+
+def _answer(found: RunStateView) -> str | None:
+    if found["status"] != "waiting_approval":
+        return None
+    return how_to_answer(found["runId"], found.get("pendingApproval") or {})
 
 
 def _cut(one: CutAnswer) -> str:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.watch.words import how_to_answer
+from loop_ls.contract.questions import is_protected
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
@@ -39,16 +40,15 @@ class Approval:
         while not self.answered:
             decision = await self._decision(ask, output)
             if decision is None:
-                print(f"It keeps waiting: {how_to_answer(self._run_id)}", file=sys.stderr, flush=True)
+                print(f"It keeps waiting: {how_to_answer(self._run_id, self._event)}", file=sys.stderr, flush=True)
                 return
             await self._tell(decision, await self._feedback(ask) if decision == "revise" else None)
 
     async def _decision(self, ask: AskLine, output: list[str]) -> str | None:
         """None: not now."""
-        changes = "ask for [c]hanges, " if self._event.get("revise") else ""
-        choices = {"a": "approve", "r": "reject", **({"c": "revise"} if changes else {})}
+        answers, choices = self._answers()
         while True:
-            line = await ask(f"[a]pprove, [r]eject, {changes}[v]iew it all, [l]ater? ")
+            line = await ask(f"{answers}, [v]iew it all, [l]ater? ")
             match "l" if line is None else line.strip().lower()[:1]:
                 case "l":
                     return None
@@ -56,6 +56,15 @@ class Approval:
                     _show(output)
                 case letter if letter in choices:
                     return choices[letter]
+
+    def _answers(self) -> tuple[str, dict[str, str]]:
+        """As they are asked for, and by their letters."""
+        if is_protected(self._event):
+            known = {"a": "approve", "p": "restore", "s": "reject"}
+            return "[a]llow, [p]ut them back, [s]top the run", known
+        if self._event.get("revise"):
+            return "[a]pprove, [r]eject, ask for [c]hanges", {"a": "approve", "r": "reject", "c": "revise"}
+        return "[a]pprove, [r]eject", {"a": "approve", "r": "reject"}
 
     async def _feedback(self, ask: AskLine) -> str:
         return ((await ask("What should change? ")) or "").strip()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from loop_ls.contract import endings
+from loop_ls.contract import endings, questions
 from loop_ls.contract.amounts import clock, count, money, tokens_used
 from loop_ls.contract.endings import VERDICTS, line, short, sign, status_of
 from loop_ls.report.terminal_text import shown, width
@@ -66,9 +67,9 @@ def ending(state: RunStateView) -> str:
     return " · ".join(part for part in said if part)
 
 
-def how_to_answer(run_id: str) -> str:
-    """What to type where a run waits for a person."""
-    return f"loop-ls runs approve {run_id[:6]} (or reject)"
+def how_to_answer(run_id: str, asked: Mapping[str, object]) -> str:
+    """What to type where a run waits for a person; `asked` is its question."""
+    return questions.commands(asked, run_id[:6])
 
 
 def noted(event: JsonObject) -> str:
@@ -86,4 +87,7 @@ def noted(event: JsonObject) -> str:
             what = "empty" if event.get("empty") else "the same"
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"
         case _:
-            return f"your decision on iteration {event.get('iteration')}: {how_to_answer(str(event.get('runId', '')))}"
+            told = how_to_answer(str(event.get("runId", "")), event)
+            if questions.is_protected(event):
+                return shown(f"{questions.first_line(event)} {told}")
+            return f"your decision on iteration {event.get('iteration')}: {told}"

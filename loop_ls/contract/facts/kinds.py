@@ -136,20 +136,22 @@ class Stopping(Payload):
 
 
 class ManualApprovalRequired(Payload):
-    """`revise`: the project lets an answer ask for changes."""
+    """`revise`: the project lets an answer ask for changes. `protected`: files that an agent touched and must not, each
+    with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back."""
 
     kind = "manual_approval_required"
     iteration: int
     output: str
     loop_id: str
     revise: bool | None = None
+    protected: list[dict[str, str]] | None = None
 
 
 class ApprovalResolved(Payload):
     kind = "approval_resolved"
     loop_id: str
     approved: bool
-    decision: Literal["approve", "reject", "revise"] | None = None
+    decision: Literal["approve", "reject", "revise", "restore"] | None = None
     feedback: str | None = None
 
 

@@ -44,6 +44,7 @@ class RunView:
         self._stages: dict[str, Stage] = {}
         self._touched: dict[str, Row] = {}  # the row that changed last is the last
         self._nodes_last = 0
+        self._asked_in: dict[str, Status] = {}  # what rows were before somebody was asked
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -324,9 +325,10 @@ class RunView:
         if row is None:
             return
         if kind == "manual_approval_required":
+            self._asked_in.setdefault(row.id, row.status)
             row.status = "waiting"
         elif row.status == "waiting":
-            row.status = "completed"
+            row.status = self._asked_in.pop(row.id, "completed")
 
     def _close(self, kind: str, event: Event) -> None:
         """What still ran when the run ended did not finish."""

@@ -17,6 +17,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
 from loop_ls.engine.model_calls.notes import with_notes
+from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
 from loop_ls.formats.assistant.model import Assistant
@@ -98,19 +99,19 @@ class AgentBody:
         for attempt in range(1, attempts + 2):
             name = "ask" if attempt == 1 else f"ask.{attempt}"
             try:
-                work = await perform(
-                    self.runner,
-                    await self._assignment(turn, assistant),
-                    self.recorder,
-                    turn.place,
-                    turn.place.part(name),
-                )
-                return work.text
+                return await self._worked(turn, assistant, turn.place.part(name))
             except (Failure, ModelFailure) as failure:
                 if attempt > attempts or classified(failure.message) not in RETRYABLE:
                     raise
                 await self._wait(turn, attempt, failure, assistant)
         raise AssertionError("there is at least one attempt")
+
+    async def _worked(self, turn: Turn, assistant: Assistant, key: str) -> str:
+        assignment = await self._assignment(turn, assistant)
+        if not self.runner.program:  # a model without tools: it changes nothing
+            return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
+        async with guarded(self.recorder, turn.place, key):
+            return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
 
     async def _wait(self, turn: Turn, attempt: int, failure: Failure | ModelFailure, assistant: Assistant) -> None:
         delay = assistant.retry.backoff_seconds if assistant.retry else 0.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.skills import skill_texts
 from loop_ls.engine.bodies.steps import Try
@@ -11,6 +14,7 @@ from loop_ls.engine.context.model_targets import asking
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.model_calls.tool_loop import ROUNDS, converse
+from loop_ls.engine.protection.guard import guarded
 
 
 async def run_prompt(attempt: Try, text: str) -> Finished:
@@ -34,22 +38,29 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
     warnings = attempt.unknown(rendered.unknown, f"`{step.name}`") if attempt.attempt == 1 else []
     before = [attempt.started(), *warnings]
     toolbox = _toolbox(attempt, how.timeout)
-    if toolbox is None:
-        output = await ask(
-            question, frame.context.models, frame.recorder, before, lambda said: [attempt.completed(said)]
-        )
-    else:
+    if toolbox is not None:
         rounds = rounds_of(step, frame.workflow.execution) or ROUNDS
-        output = await converse(
-            question,
-            toolbox,
-            rounds,
-            frame.context.models,
-            frame.recorder,
-            before,
-            lambda said: [attempt.completed(said)],
-        )
+        async with guarded(frame.recorder, attempt.place, key, many=True):
+            output = await converse(
+                question,
+                toolbox,
+                rounds,
+                frame.context.models,
+                frame.recorder,
+                before,
+                lambda said: [attempt.completed(said)],
+            )
+    elif any(map(frame.context.is_agent, how.targets)):
+        async with guarded(frame.recorder, attempt.place, key):
+            output = await _asked(attempt, question, before)
+    else:
+        output = await _asked(attempt, question, before)
     return Finished(step.name, output)
+
+
+async def _asked(attempt: Try, question: Question, before: Sequence[Fact]) -> str:
+    frame = attempt.frame
+    return await ask(question, frame.context.models, frame.recorder, before, lambda said: [attempt.completed(said)])
 
 
 def _toolbox(attempt: Try, limit: float | None) -> ServerTools | None:

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import assert_never
 
 from loop_ls.contract.amounts import money
@@ -167,16 +167,23 @@ def identity(one: Capability) -> str:
 #: What an agent does whose tools are not taken away: nothing of it asks once more.
 _WORKS = (
     ", which may run any command and change any file, under the settings that the project has for it, hooks and servers"
-    " included"
+    " included; nothing keeps it from protected files, but you are asked before a turn that touched one counts"
 )
+#: What holds an agent that only reads, by its program: options of ours that it keeps to itself, and a sandbox.
+_HELD = {
+    "claude": ", which only reads: it is started with its tools for reading alone, and keeps to that itself",
+    "codex": ", which only reads: without a shell of its own, in its own read-only sandbox",
+    "opencode": ", which only reads: its own rules deny everything else, and it keeps to them itself",
+}
 
 
 def sentence(one: Capability) -> str:
     """What it does, as a person has to judge it: one line, with nothing hidden in it."""
     match one:
-        case Program(words=words, variables=variables, of_project=of_project, fenced=fenced, place=place, price=price):
+        case Program(words=words, variables=variables, of_project=of_project, fenced=fenced) as one:
+            place, price, only_reads = one.place, one.price, one.only_reads
             more = f" in {place}" if place else ""
-            more += _WORKS if of_project else ""
+            more += _WORKS if of_project else _HELD.get(PurePath(words[0]).name, "") if only_reads else ""
             more += "" if fenced else ", not fenced: it works with all the tools that it brings"
             return literal(f"starts `{_joined(words)}`{more}{_with(variables)}{counted_at(price)}")
         case AnyCommand(role=role, folder=folder):

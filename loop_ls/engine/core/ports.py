@@ -74,19 +74,23 @@ class Recorded(TypedDict, total=False):
     raised: RecordedFailure
 
 
-class Exhausted(Stopped):
-    """Quota, credit or a usage limit is used up, and nobody knows until when: the run fails here, whatever
-    `on_failure` says. Going on would only start what fails in the same way."""
+class EndsRun(Stopped):
+    """The run fails here, whatever `on_failure` says."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
 
 
+class Exhausted(EndsRun):
+    """Quota, credit or a usage limit is used up, and nobody knows until when. Going on would only start what fails in
+    the same way."""
+
+
 #: The code of failures that end, or park, the whole run.
 EXHAUSTED = "exhausted"
 
-Decision = Literal["approve", "reject", "revise"]
+Decision = Literal["approve", "reject", "revise", "restore"]
 
 
 class ApprovalFields(TypedDict, total=False):
@@ -99,7 +103,8 @@ class ApprovalFields(TypedDict, total=False):
 
 @equal_record
 class Approval:
-    """What a person decided. `revise` is no approval: go on, and heed `feedback`."""
+    """What a person decided. `revise` is no approval: go on, and heed `feedback`; nor is `restore`: put the protected
+    files back that the question names, and go on."""
 
     approved: bool
     decision: Decision

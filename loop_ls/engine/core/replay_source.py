@@ -60,6 +60,11 @@ class Source:
         if not self.over and self.iteration is not None:
             self.over = _number(key, self.place) >= self.iteration
 
+    def performs(self, key: str) -> bool:
+        """Whether a call, or another one after its failure, is made anew. Not of a replay."""
+        found = self.answer(key)
+        return found is None or _failed(found)
+
     def answer(self, key: str) -> Recorded | None:
         """What was recorded under `key`; None: do it. Raises `NothingRecorded`."""
         self.hear(key)

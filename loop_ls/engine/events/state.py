@@ -366,7 +366,8 @@ def _question(kind: str, body: JsonObject) -> Changes:
 
 
 def _asked(state: RunState, body: JsonObject) -> Changes:
-    asked = {key: body[key] for key in ("loopId", "iteration", "output", "place", "revise") if key in body}
+    shown = ("loopId", "iteration", "output", "place", "revise", "protected")
+    asked = {key: body[key] for key in shown if key in body}
     waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
 

@@ -15,6 +15,7 @@ from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.model_calls.notes import with_notes
 from loop_ls.engine.model_calls.tool_loop import converse
+from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.roles.access import (
     RoleToolbox,
     servers_with,
@@ -77,7 +78,11 @@ class RunStageAgents:
         )
         if job.role.access == "minimal":
             return await ask(question, self.models, recorder)
-        return await converse(question, self.toolbox(job), job.steps - 1, self.models, recorder)
+        toolbox = self.toolbox(job)
+        if job.role.access != "full" or self.plan.mock:
+            return await converse(question, toolbox, job.steps - 1, self.models, recorder)
+        async with guarded(recorder, job.place, question.key, many=True):
+            return await converse(question, toolbox, job.steps - 1, self.models, recorder)
 
     def toolbox(self, job: Job) -> RoleToolbox:
         """Everything the role may do, and no more."""
@@ -139,8 +144,9 @@ class RunStageAgents:
             purpose="stage",
             alone=True,
         )
-        done = await perform(runner, work, recorder, job.place, job.place.part("ask"))
-        return done.text
+        key = job.place.part("ask")
+        async with guarded(recorder, job.place, key):
+            return (await perform(runner, work, recorder, job.place, key)).text
 
     @property
     def _providers(self) -> Mapping[str, Json]:

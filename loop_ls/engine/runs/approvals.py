@@ -28,7 +28,7 @@ from loop_ls.text.json_value import Json
 def read_decision(approved: object, decision: object, feedback: object) -> Approval:
     """`approved` and `decision` say the same thing, and one of them is enough. Raises `Refused`."""
     if decision is not None and decision not in get_args(Decision):
-        raise Refused("bad_argument", "`decision` is one of `approve`, `reject` and `revise`.")
+        raise Refused("bad_argument", "`decision` is one of `approve`, `reject`, `revise` and `restore`.")
     if approved is not None and not isinstance(approved, bool):
         raise Refused("bad_argument", "`approved` is true or false.")
     if feedback is not None and not isinstance(feedback, str):
@@ -49,8 +49,17 @@ def revises(settings: Mapping[str, Json]) -> bool:
     return isinstance(section, Mapping) and section.get("revise") is True
 
 
-async def require_allowed(approval: Approval, state: RunState) -> None:
-    """Raises `Refused` for changes that the project does not let people ask for. What it says now counts, too."""
+async def require_allowed(approval: Approval, state: RunState, loop_id: str | None = None) -> None:
+    """Raises `Refused` for an answer that the question does not offer, as changes that the project does not let people
+    ask for. What it says now counts, too."""
+    meant = [asked for asked in state.asked if loop_id in (None, asked.get("loopId"))]
+    touched = [bool(asked.get("protected")) for asked in meant]
+    if approval.decision == "restore" and not any(touched):
+        told = f"`{state.name}` asks about no protected files: there is nothing to put back."
+        raise Refused("bad_argument", told, "Approve or reject.")
+    if approval.decision == "revise" and touched and all(touched):
+        told = f"`{state.name}` asks about protected files that its agent touched: `revise` is no answer to that."
+        raise Refused("bad_argument", told, "Approve, reject, or say `restore` to put them back.")
     if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
         return
     home = home_of(state.root, state.path or "") if state.root else None
@@ -67,9 +76,11 @@ async def resolve(
 ) -> Resolved:
     """Journal the decision; `first`: of several questions the oldest is meant.
     Raises `Refused`."""
-    await require_allowed(approval, run.state)
+    await require_allowed(approval, run.state, loop_id)
     async with run.asked:
         asked = run.state.asked[0] if first and run.state.asked else _pending(run.state, loop_id)
+        if approval.decision == "restore" and not asked.get("protected"):
+            raise Refused("bad_argument", "The question is about no protected files: there is nothing to put back.")
         place = asked["place"]
         fact = ApprovalResolved(
             loop_id=asked["loopId"],

@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import cast
 
 from loop_ls.contract.endings import CAUSES, Cause
@@ -17,10 +18,11 @@ from loop_ls.contract.facts.kinds import Cancelled, Completed, Failed, Resumed
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import permitting
 from loop_ls.engine.capabilities.values import NOTHING, Capabilities
+from loop_ls.engine.capabilities.values import Program as StartedProgram
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.loop_driver import Outcome, error_of
 from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, Program, read_plan
-from loop_ls.engine.core.ports import EXHAUSTED, Exhausted, Failure, ModelFailure, Stopped
+from loop_ls.engine.core.ports import EXHAUSTED, EndsRun, Exhausted, Failure, ModelFailure, Stopped
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.event import moment
@@ -30,6 +32,9 @@ from loop_ls.engine.money.caps import CapReached, Caps, in_time
 from loop_ls.engine.money.gate import GatedModels
 from loop_ls.engine.money.ledger import Cost, Ledger
 from loop_ls.engine.money.loop_account import loop_ledger
+from loop_ls.engine.protection.guard import MARK, Guard, guarding
+from loop_ls.engine.protection.kept import Kept
+from loop_ls.engine.protection.patterns import named_by
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.notifications import Notifications
@@ -58,14 +63,17 @@ async def bring_to_end(
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
     notifications: Notifications,
+    data: Path,
 ) -> None:
+    """`data` is the engine's data folder."""
     state = run.state
     ledger = Accounts(Ledger(spent=Cost(state.cost_usd or 0.0, state.input_tokens + state.output_tokens)))
     recorder = JournalRecorder(run.run_id, journal, run.control, run.answered, feed.show, ledger, run.claim)
     journal.accounts[run.run_id] = ledger.told
     due = asyncio.create_task(_resumed_when_due(run, journal))
     try:
-        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending, notifications)
+        end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending, notifications, data)
+        await asyncio.to_thread(Kept(data, run.run_id).over)
         await recorder.end([end.fact()])
     except JournalRefused as refused:
         if refused.code in ELSEWHERE:
@@ -100,6 +108,7 @@ async def _end_of(
     mask_of: Callable[[Plan], SecretMask],
     spending: ProjectSpending,
     notifications: Notifications,
+    data: Path,
 ) -> End:
     try:
         started = (await journal.facts(run.run_id, 0, 1)).events
@@ -115,15 +124,16 @@ async def _end_of(
         if not plan.mock:
             ledger.shared = tuple(await spending.ledgers(run, limits))
         gated = GatedModels(models(plan), ledger, providers, plan.mock)
-        with permitting(lambda: _capabilities(plan)):
+        guard = _guard_of(run, plan, recorder, data)
+        with permitting(lambda: _capabilities(plan)), guarding(guard):
             outcome = await in_time(recorder, ledger.own.caps.seconds, programs[plan.format].run(plan, recorder, gated))
     except CapReached as reached:
         return _at_its_cap(run, reached)
     except NothingRecorded as missing:
         told = Failure("nothing_recorded", missing.told, "Run it to ask the models.", place=missing.place)
         return _failed(run, told)
-    except Exhausted as ended:
-        return _failed(run, ended.failure, EXHAUSTED)
+    except EndsRun as ended:
+        return _failed(run, ended.failure, EXHAUSTED if isinstance(ended, Exhausted) else None)
     except Stopped:
         return _cancelled(run)
     except asyncio.CancelledError:
@@ -149,6 +159,26 @@ async def _facts_of_loop(plan: Plan, journal: Journal) -> list[Fact]:
         found += [(event.kind, event.body) for event in page.events if event.kind == "call"]
         after = page.events[-1].seq if page.more and page.events else None
     return found
+
+
+def _guard_of(run: LiveRun, plan: Plan, recorder: JournalRecorder, data: Path) -> Guard | None:
+    """Who looks after the protected files of the workspace; None for a run that only plays."""
+    if plan.plays or not plan.root:
+        return None
+
+    def exact() -> list[str]:
+        programs = [one for one in _capabilities(plan).all if isinstance(one, StartedProgram)]
+        started = (path for one in programs for path in named_by(one.words, one.folder, plan.root))
+        return [*plan.texts, *started]
+
+    guard = Guard(Path(plan.root), data, run.run_id, plan.settings, exact, recorder.performs, run.answered)
+
+    async def settled(key: str) -> None:
+        if MARK not in key:
+            await guard.settle(recorder)
+
+    recorder.settled = settled
+    return guard
 
 
 def _capabilities(plan: Plan) -> Capabilities:

@@ -69,6 +69,7 @@ class JournalRecorder:
         self._journal, self._control, self._show = journal, control, show
         self._ledger = ledger or Accounts(Ledger())
         self.source: Source | None = None
+        self.settled: Callable[[str], Awaitable[None]] | None = None  # done before a call begins, with its key
         self._answered = set(answered)
         self._fresh: dict[str, Recorded] = {}  # answers that are on their way to the disk
         self._unsafe: deque[asyncio.Future[list[Event]]] = deque()  # the paid ones of them
@@ -90,6 +91,14 @@ class JournalRecorder:
             return self._fresh.get(key)
         return self._journal.recall(self.run_id, key)
 
+    def performs(self, key: str, many: bool = False) -> bool:
+        """Whether the call under `key` will really be made, with `many` one of those that begin with it."""
+        if self.source is not None and self.source.replay:
+            return False
+        if many or self.source is None:
+            return many or self._known(key) is None
+        return self._known(key) is None and self.source.performs(key)
+
     async def call(
         self,
         key: str,
@@ -100,6 +109,8 @@ class JournalRecorder:
         known = self._known(key)
         if known is not None:
             return cast("Recordable", replayed(known))
+        if self.settled is not None:
+            await self.settled(key)
         await self._control.gate()
         if self.source is not None and (taken := self.source.answer(key)) is not None:
             return self._take(key, taken, facts, before)

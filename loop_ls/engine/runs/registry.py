@@ -18,6 +18,7 @@ from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
+from loop_ls.engine.protection.guard import MARK
 from loop_ls.text.json_value import JsonObject
 
 PAGE = 1000
@@ -129,8 +130,9 @@ class Runs:
             elif state.ended:
                 self.keep(state)
             elif state.last_seq:
-                # A person who is asked is no call: nothing is paid twice when the question is asked again.
-                in_flight = [key for key in begun if not key.endswith((":approval", ":asked"))]
+                # A person who is asked is no call: nothing is paid twice when the question is asked again. Nor is a
+                # look at protected files.
+                in_flight = [key for key in begun if not key.endswith((":approval", ":asked")) and MARK not in key]
                 found.append((run_id, state, answered, in_flight))
         return found
 

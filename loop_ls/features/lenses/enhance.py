@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loop_ls.features.answers import Action, ActionKind, Command, Lens, ShownRun
+from loop_ls.features.lenses.decisions import decisions
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED
@@ -44,9 +45,8 @@ def _switch(document: Document, on: bool) -> Lens:
 
 def _going(document: Document, run: ShownRun, rounds: Rounds) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
-    for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
-        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
-        yield Lens(_FIRST, title, Command("loopLs.approve", argument))
+    for title, command in decisions(run):
+        yield Lens(_FIRST, title, command)
     match rounds.phase:
         case "awaiting_user":
             yield _choice(document, "▶ Continue to next round", "continue")

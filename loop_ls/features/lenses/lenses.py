@@ -12,6 +12,7 @@ from loop_ls.contract.endings import VERDICTS
 from loop_ls.features.answers import Command, Lens, LoopView, ShownRun
 from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.language_support import support_of
+from loop_ls.features.lenses.decisions import decisions
 from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
@@ -164,10 +165,7 @@ def with_state(run: ShownRun, progress: str) -> str:
 
 
 def _decisions(span: Span, run: ShownRun) -> Iterator[Lens]:
-    """A loop that waits for a person can be answered where it stands."""
-    for title, approved in (("✓ Approve", True), ("✗ Reject", False)) if run.approval else ():
-        argument = {"runId": run.run_id, "loopId": run.approval, "approved": approved}
-        yield Lens(span, title, Command("loopLs.approve", argument))
+    return (Lens(span, title, command) for title, command in decisions(run))
 
 
 def progress_of_loop(loop: LoopView) -> str:

@@ -422,6 +422,16 @@ ASSISTANTS = shape(
     Key("revise", Type.BOOLEAN, "Lets an approval say `revise`, with feedback for the next round.", default="false"),
 )
 
+PROTECT = shape(
+    "protect",
+    "`protect`",
+    "Files that an agent must not change unseen. After each turn of one that may write, a person is asked about those "
+    "that it touched, before any check counts: manifests and lock files, agent instructions, dot folders, settings, "
+    "the files of the run and what its checks start. Patterns are written as in a `.gitignore`.",
+    Key("files", Type.TEXTS, "Patterns of further files that are protected."),
+    Key("allow", Type.TEXTS, "Patterns of files that are not: an agent may change them without a question."),
+)
+
 SETTINGS = shape(
     "settings",
     "the settings",
@@ -459,6 +469,7 @@ SETTINGS = shape(
         "ended. It gets one JSON object on its standard input: `event` (`question`, `parked` or `ended`), `root` and "
         "`run`, the state of the run. The start of a run shows it. No run waits for it.",
     ),
+    Key("protect", Type.BLOCK, PROTECT.text, shape=PROTECT),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),
     Key("engine", Type.BLOCK, ENGINE.text, shape=ENGINE),
 )

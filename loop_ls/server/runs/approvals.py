@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract.questions import ALLOW, PUT_BACK, STOP, commands, first_line, is_protected
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 APPROVE, REJECT, SHOW = "Approve", "Reject", "Show output"
+#: Title -> decision, of each kind of question.
+_PLAIN = {APPROVE: "approve", REJECT: "reject"}
+_PROTECTED = {ALLOW: "approve", PUT_BACK: "restore", STOP: "reject"}
 #: A person may take this long; the lens is there afterwards too.
 _LIMIT = 24 * 3600.0
 _EXCERPT = 300
@@ -60,7 +64,8 @@ class Approvals:
         for key, each in asked.items():
             if (which := (key, int_field(each, "iteration"))) not in self._told:
                 self._told.add(which)
-                said = f"{question(record.name, each)} Answer at the loop, or: loop-ls runs approve {record.run_id[:8]}"
+                typed = commands(each, record.run_id[:8])
+                said = f"{question(record.name, each)} Answer at the loop, or: {typed}"
                 self._client.show(lsp.MessageType.Info, said)
 
     def close(self) -> None:
@@ -69,10 +74,11 @@ class Approvals:
         self._open.clear()
 
     async def _ask(self, record: RunRecord, asked: JsonObject) -> None:
+        answers = _PROTECTED if is_protected(asked) else _PLAIN
         params: JsonObject = {
-            "type": lsp.MessageType.Info,
+            "type": lsp.MessageType.Warning if is_protected(asked) else lsp.MessageType.Info,
             "message": question(record.name, asked),
-            "actions": [{"title": title} for title in (APPROVE, REJECT, SHOW)],
+            "actions": [{"title": title} for title in (*answers, SHOW)],
         }
         while True:
             try:
@@ -80,18 +86,18 @@ class Approvals:
             except (Refused, TimeoutError) as error:
                 logger.info("Nobody answered run %s: %s", record.run_id, error)
                 return
-            title = chosen.get("title") if isinstance(chosen, dict) else None
+            title = text_field(chosen, "title") if isinstance(chosen, dict) else ""
             if title == SHOW:
                 await self._show(record, asked)
-            elif title in (APPROVE, REJECT):
-                await self._decide(record, asked, title == APPROVE)
+            elif title in answers:
+                await self._decide(record, asked, answers[title])
                 return
             else:
                 return  # put aside: the lens is still there
 
-    async def _decide(self, record: RunRecord, asked: JsonObject, approved: bool) -> None:
-        run_id, loop = record.run_id, text_field(asked, "loopId") or None
-        answer = await self._runs.ask_home(run_id, lambda engine: engine.approve(run_id, loop, approved))
+    async def _decide(self, record: RunRecord, asked: JsonObject, decision: str) -> None:
+        run_id, loop, yes = record.run_id, text_field(asked, "loopId") or None, decision == "approve"
+        answer = await self._runs.ask_home(run_id, lambda engine: engine.approve(run_id, loop, yes, decision))
         if not answer.get("ok"):
             self._client.show(lsp.MessageType.Warning, sentence(answer))
 
@@ -104,10 +110,12 @@ class Approvals:
 
 def question(name: str, asked: JsonObject) -> str:
     """What a person is asked: which loop, where in the run, and how the output begins."""
-    place = str(asked.get("place") or "")
+    place = str(asked.get("place") or "").partition(":")[0]
     path = " › ".join(part for part in place.split("/") if part and not part.isdigit())
     number = asked.get("iteration")
     where = f"`{name}`" + (f" ({path})" if path and path != name else "")
+    if is_protected(asked):
+        return f"{where}, iteration {number}: {first_line(asked)} No check counts before you decide."
     output = " ".join(str(asked.get("output") or "").split())
     excerpt = output if len(output) <= _EXCERPT else output[: _EXCERPT - 1] + "…"
     return f"{where} waits for your decision on iteration {number}: {excerpt or '(no output)'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 
 from tests.cli.conftest import CliProject
@@ -48,3 +49,42 @@ def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: CliProject) -> N
         assert time.monotonic() < deadline
     assert state(alone, run_id)["reason"] == "approved"
     assert alone.call("runs", "approve", run_id).returncode == 2
+
+
+AGENT = """\
+import pathlib, sys
+manifest = pathlib.Path("package.json")
+manifest.write_text(manifest.read_text() + "# mine\\n")
+print("done")
+"""
+GUARDED = """\
+name: Writer
+persona: You write.
+loopEnabled: true
+loopCriteria: {type: regex, value: \\bdone\\b}
+maxIterations: 1
+"""
+
+
+def guarded(project: CliProject) -> None:
+    """An assistant whose agent touches a protected file."""
+    project.write("writer.assistant.yaml", GUARDED)
+    project.write("package.json", "{}\n")
+    agent = json.dumps([sys.executable, str(project.write("agent.py", AGENT)), "{message}"])
+    project.write(".loop-ls.yaml", f"providers: {{claude-code: {{kind: agent-cli, cli: {agent}}}}}\n")
+
+
+def test_UP_92_protected_files_are_put_back_from_the_terminal_that_says_what_to_type(alone: CliProject) -> None:
+    guarded(alone)
+    done = alone.call("run", "writer.assistant.yaml", "--input", "Write", "--yes", "--detach", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    run_id = str(json.loads(done.stdout)["runId"])
+    assert waiting(alone, run_id, 1)["pendingApproval"]
+    told = alone.call("runs").stderr
+    assert "The agent touched a protected file: package.json (changed)." in told
+    assert f"loop-ls runs reject {run_id[:6]} --restore puts the files back" in told
+    assert "restore" in alone.call("runs", "reject", run_id, "--restore").stdout
+    deadline = time.monotonic() + 60
+    while state(alone, run_id)["status"] != "completed":
+        assert time.monotonic() < deadline
+    assert (alone.root / "package.json").read_text() == "{}\n"

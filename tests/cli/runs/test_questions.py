@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from tests.cli.conftest import CliProject
-from tests.cli.runs.test_decisions import ASSISTANT, state
+from tests.cli.runs.test_decisions import ASSISTANT, guarded, state
 from tests.cli.terminal import Terminal
 
 LINES = "\\n".join(f"line {number}" for number in range(1, 13))
@@ -108,3 +108,13 @@ def test_UP_89_without_a_terminal_the_run_waits_and_says_how_to_answer(writer: C
     assert writer.call("runs", "approve", short).returncode == 0
     assert watching.communicate(timeout=90)[0] == LINES.replace("\\n", "\n") + "\n"
     assert watching.returncode == 0
+
+
+def test_UP_92_the_terminal_that_follows_the_run_puts_protected_files_back(alone: CliProject) -> None:
+    guarded(alone)
+    terminal = Terminal(alone, "run", "writer.assistant.yaml", "--input", "Write", "--yes")
+    terminal.until(lambda seen: "[a]llow, [p]ut them back, [s]top the run, [v]iew it all, [l]ater? " in seen)
+    assert "The agent touched a protected file: package.json (changed)." in terminal.seen
+    terminal.type(b"p\n")
+    assert terminal.end() == 0
+    assert (alone.root / "package.json").read_text() == "{}\n"

@@ -88,3 +88,35 @@ async def test_AB_159_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mort
     assert (facts.end["reason"], facts.end["finalOutput"]) == ("approved", "the output")
     assert len(mortal.house.agent.calls) == 1
     assert facts.of("recovered")[0].get("mayHavePaidTwice", False) is False
+
+
+EDIT = {"text": "done", "bash": "echo >> package.json"}
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+async def test_UP_91_an_edit_before_a_kill_is_asked_about_before_anything_else_begins(
+    mortal: RestartedEngine, hangs: bool
+) -> None:
+    """The engine dies while the agent works on, or with the fact that its answer is there."""
+    house = mortal.house
+    (house.root / "package.json").write_text("{}")
+    house.criterion("test_pass", f"{sys.executable} -c pass")
+    house.agent.say({**EDIT, "hang": hangs}, {"text": "again"})
+    await mortal.begin(*(() if hangs else ("call", "after")))
+    await house.calls(1)
+    if hangs:
+        async with asyncio.timeout(60):
+            while (house.root / "package.json").read_text() == "{}":
+                await asyncio.sleep(0.005)
+        await mortal.kill()
+    else:
+        assert mortal.process is not None
+        await asyncio.wait_for(mortal.process.wait(), 60)
+    await mortal.begin("approve")
+    facts = await mortal.facts()
+    kinds = [fact["kind"] for fact in facts]
+    (asked,) = facts.of("manual_approval_required")
+    assert asked["protected"] == [{"path": "package.json", "change": "changed"}]
+    assert kinds.index("approval_resolved") < kinds.index("judged")
+    assert facts.end["reason"] == "condition_met"
+    assert len(house.agent.calls) == (2 if hangs else 1)

@@ -40,6 +40,19 @@ def test_the_answer_of_the_message_reaches_the_run(fake: Start, folder: Path) ->
     editor.wait_event("completed")
 
 
+def test_UP_92_a_question_about_protected_files_offers_to_put_them_back(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder)
+    editor.run({"iterations": 2, "asks": 1, "touched": [{"path": "a", "change": "changed"}]})
+    question = asked(client)
+    assert "The agent touched a protected file: a (changed). No check counts before" in question["params"]["message"]
+    titles = [action["title"] for action in question["params"]["actions"]]
+    assert titles == ["Allow", "Put them back", "Stop the run", "Show output"]
+    answered(client, question, "Put them back")
+    resolved = editor.wait_event("approval_resolved")
+    assert (resolved["approved"], resolved["decision"]) == (False, "restore")
+
+
 def test_an_answer_from_elsewhere_closes_the_message(fake: Start, folder: Path) -> None:
     client = fake()
     editor = Editor(client, folder)
@@ -80,7 +93,8 @@ def test_an_editor_that_cannot_ask_has_the_lens(fake: Start, folder: Path) -> No
     assert not [m for m in client.received if m.get("method") == "window/showMessageRequest"]
     [told] = [m["params"] for m in client.received if m.get("method") == "window/showMessage"]
     assert told["message"].startswith("`refine` waits for your decision on iteration 1: a draft")
-    assert told["message"].endswith(f"Answer at the loop, or: loop-ls runs approve {approve['arguments'][0]['runId']}")
+    typed = f"loop-ls runs approve {approve['arguments'][0]['runId']} (or reject)"
+    assert told["message"].endswith(f"Answer at the loop, or: {typed}")
 
 
 def test_an_editor_without_lenses_runs_and_answers_by_code_actions(fake: Start, folder: Path) -> None:

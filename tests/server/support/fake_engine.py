@@ -93,7 +93,7 @@ class FakeEngine:
         run = self.runs[run_id]
         if run.decided is None or run.decided.done():
             return {"ok": False, "code": "wrong_status", "message": "Nobody is asked.", "hint": ""}
-        resolved = {"loopId": loop_id, "approved": approved}
+        resolved = {"loopId": loop_id, "approved": approved} | ({} if decision is None else {"decision": decision})
         run.decided.set_result(resolved)
         return {"ok": True, "resolved": resolved}
 
@@ -232,8 +232,17 @@ class FakeEngine:
                 place=place,
             )  # fmt: skip
             if script.get("asks") == iteration:
+                touched = script.get("touched")
+                output = "The agent touched a protected file: a (changed).\n\n- a: changed" if touched else "a draft"
+                more = {"protected": touched} if touched else {}
                 await self._say(
-                    run, "manual_approval_required", loopId=loop, iteration=iteration, output="a draft", place=place
+                    run,
+                    "manual_approval_required",
+                    loopId=loop,
+                    iteration=iteration,
+                    output=output,
+                    place=place,
+                    **more,
                 )
                 run.decided = asyncio.get_running_loop().create_future()
                 decided = await run.decided

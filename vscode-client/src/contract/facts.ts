@@ -157,7 +157,7 @@ export interface ApprovalResolvedFact extends FactBase {
   kind: "approval_resolved";
   loopId: string;
   approved: boolean;
-  decision?: "approve" | "reject" | "revise";
+  decision?: "approve" | "reject" | "revise" | "restore";
   feedback?: string;
 }
 
@@ -437,13 +437,14 @@ export interface LoopUpdatedFact extends FactBase {
   labels?: string[];
 }
 
-/** `revise`: the project lets an answer ask for changes. */
+/** `revise`: the project lets an answer ask for changes. `protected`: files that an agent touched and must not, each with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back. */
 export interface ManualApprovalRequiredFact extends FactBase {
   kind: "manual_approval_required";
   iteration: number;
   output: string;
   loopId: string;
   revise?: boolean;
+  protected?: Record<string, string>[];
 }
 
 /** What somebody who follows the run says to it. It is in the next prompt of whoever works, once. */

@@ -17,7 +17,7 @@ export interface Approve {
   /** Which loop asked; may be left out where a run asks one thing. */
   loopId?: string;
   approved?: boolean;
-  decision?: "approve" | "reject" | "revise";
+  decision?: "approve" | "reject" | "revise" | "restore";
   feedback?: string;
 }
 

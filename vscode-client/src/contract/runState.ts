@@ -32,7 +32,7 @@ export interface Error {
   hint?: string;
 }
 
-/** A decision that a person is asked for. `revise`: the answer may ask for changes. */
+/** A decision that a person is asked for. `revise`: the answer may ask for changes. `protected`: the files that an agent touched; the answer `restore` puts them back. */
 export interface PendingApproval {
   lengths?: Record<string, number>;
   loopId?: string;
@@ -40,6 +40,13 @@ export interface PendingApproval {
   iteration?: number;
   output?: string;
   revise?: boolean;
+  protected?: ProtectedChange[];
+}
+
+/** A protected file that an agent touched. */
+export interface ProtectedChange {
+  path: string;
+  change: "created" | "changed" | "deleted";
 }
 
 /** What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). */

@@ -1,13 +1,14 @@
 // The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
 import { endingKind, endingLine, hasEnded, type RunState } from "../runs/state";
 import type { Approval, Head } from "./shape";
+import type { PendingApproval } from "../contract/runState";
 import { waitingUntil } from "../runs/amounts";
 import { nameOf, natureOf } from "../runs/words";
 
 interface Loose {
   caps?: { budgetUsd?: number; maxTokens?: number; wallClock?: number };
   question?: { kind?: string; reason?: string; round?: number; conflict?: string; failureReason?: string };
-  pendingApprovals?: Partial<Approval>[];
+  pendingApprovals?: PendingApproval[];
   error?: { message?: string; hint?: string };
   path?: string;
   because?: string;
@@ -86,13 +87,14 @@ function toneOf(state: RunState): Head["tone"] {
 }
 
 function approvalsOf(state: RunState & Loose): Approval[] {
-  const asked = state.pendingApprovals ?? (state.pendingApproval ? [state.pendingApproval as Partial<Approval>] : []);
+  const asked = state.pendingApprovals ?? (state.pendingApproval ? [state.pendingApproval] : []);
   return asked.map((one) => ({
     loopId: one.loopId ?? "",
     iteration: one.iteration,
     place: one.place ?? "",
     output: (one.output ?? "").slice(0, 2000),
     revise: one.revise === true,
+    touched: (one.protected ?? []).length > 0,
   }));
 }
 

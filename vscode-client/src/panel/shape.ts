@@ -17,6 +17,8 @@ export interface Approval {
   output: string;
   /** The project lets people ask for changes. */
   revise: boolean;
+  /** It is about protected files that an agent touched: they can be put back. */
+  touched: boolean;
 }
 
 export interface Head {
@@ -81,7 +83,7 @@ export type Tab = "round" | "output" | "question" | "prompt" | "events" | "graph
 export type Act =
   | { verb: "pause" | "resume" | "stop" | "replay" | "openFile" | "again" | "restartServer" | "showLog" }
   | { verb: "fork"; row: string }
-  | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise"; feedback?: string }
+  | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise" | "restore"; feedback?: string }
   | { verb: "continue" | "skip" | "giveUp" }
   | { verb: "diff"; left: string; right: string }
   | { verb: "show"; row: string; what: "output" | "question" | "prompt" | "diff" };

@@ -13,6 +13,10 @@ const APPROVE = "Approve";
 const REJECT = "Reject";
 const FEEDBACK = "Give feedback";
 const SHOW = "Show output";
+// Of a question about protected files that an agent touched.
+const ALLOW = "Allow";
+const RESTORE = "Put them back";
+const STOP = "Stop the run";
 const OUTPUT = "loop-ls-output";
 
 const WAITING = { none: "No loop waits for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
@@ -80,21 +84,25 @@ class Asking implements vscode.TextDocumentContentProvider {
   }
 
   private async ask(state: RunState, question: PendingApproval): Promise<void> {
-    const answers = [APPROVE, REJECT, ...(question.revise ? [FEEDBACK] : []), SHOW];
-    const choice = await vscode.window.showInformationMessage(sentenceOf(state, question), ...answers);
+    const touched = isProtected(question);
+    const answers = touched ? [ALLOW, RESTORE, STOP, SHOW] : [APPROVE, REJECT, ...(question.revise ? [FEEDBACK] : []), SHOW];
+    const show = touched ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+    const choice = await show(sentenceOf(state, question), ...answers);
     if (choice === undefined) return; // put aside: the lens and the status item are still there
     const now = this.runs.get(state.runId);
     if (!now || !questionsOf(now).some((one) => keyOf(now, one) === keyOf(state, question))) {
       return void vscode.window.showInformationMessage(`${nameOf(state)}: somebody has decided already.`);
     }
-    if (choice === APPROVE) return this.say(state, question, { approved: true });
-    if (choice === REJECT) return this.say(state, question, { approved: false });
+    if (choice === APPROVE || choice === ALLOW) return this.say(state, question, { approved: true });
+    if (choice === REJECT || choice === STOP) return this.say(state, question, { approved: false });
+    if (choice === RESTORE) return this.say(state, question, { approved: false, decision: "restore" });
     if (choice === FEEDBACK) return this.feedback(state, question);
     await this.show(state, question);
     await this.ask(state, question);
   }
 
   private async feedback(state: RunState, question: PendingApproval): Promise<void> {
+    if (isProtected(question)) return this.ask(state, question);
     if (!question.revise) {
       const told = `${nameOf(state)} takes yes and no: write \`assistants: {revise: true}\` into .loop-ls.yaml to ask for changes.`;
       return void vscode.window.showInformationMessage(told);
@@ -121,11 +129,15 @@ class Asking implements vscode.TextDocumentContentProvider {
   }
 }
 
+const isProtected = (question: PendingApproval): boolean => (question.protected ?? []).length > 0;
+
 /** What a person is asked: which loop, where in the run, and how the output begins. */
 export function sentenceOf(state: RunState, question: PendingApproval): string {
   const name = nameOf(state);
-  const path = (question.place ?? "").split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
+  const place = (question.place ?? "").split(":", 1)[0] ?? "";
+  const path = place.split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
   const where = path && path.toLowerCase() !== name.toLowerCase() ? `${name} (${path})` : name;
+  if (isProtected(question)) return `${where}: ${(question.output ?? "").split("\n", 1)[0]} No check counts before you decide.`;
   const of = question.iteration === undefined ? "" : ` on iteration ${question.iteration}`;
   return `${where} waits for your decision${of}: ${excerpt(question.output, 300) || "(no output)"}`;
 }

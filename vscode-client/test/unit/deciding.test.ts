@@ -54,6 +54,21 @@ test.each([
   expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "compose", ...decision });
 });
 
+test("protected files that an agent touched can be put back, and no check counts before", async () => {
+  vi.mocked(vscode.window.showWarningMessage).mockResolvedValueOnce("Put them back" as never);
+  const { runs, server } = approvals();
+  const output = "The agent touched a protected file: package.json (changed).\n\n- package.json: changed";
+  const protectedFiles = [{ path: "package.json", change: "changed" as const }];
+  const asked = { loopId: "q", iteration: 2, output, place: "compose/2:protected-1-a.1", protected: protectedFiles };
+  runs.take({ ...asking, pendingApproval: asked });
+  await vi.waitUntil(() => server.run.mock.calls.length === 1);
+  expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "q", approved: false, decision: "restore" });
+  expect(vscode.window.showWarningMessage).toHaveBeenCalledWith(
+    "compose: The agent touched a protected file: package.json (changed). No check counts before you decide.",
+    "Allow", "Put them back", "Stop the run", "Show output",
+  );
+});
+
 test("where the project takes yes and no, nobody is offered more", async () => {
   const { runs, server } = approvals();
   const asked = { ...asking.pendingApproval, revise: undefined };

@@ -62,6 +62,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
       <div class="question">
         <Icon name="person" />
         <span>
+          {asked.touched ? "Protected files were touched: no check counts before you decide. " : ""}
           {asked.iteration ? `Iteration ${asked.iteration} waits for your approval.` : "The run waits for your approval."}
         </span>
       </div>
@@ -81,12 +82,23 @@ function ApprovalBar({ asked }: { asked: Approval }) {
       <div class="answers">
         <button type="button" class="main" onClick={() => act({ verb: "approve", loopId, approved: true, ...more })}>
           <Icon name="check" />
-          Approve
+          {asked.touched ? "Allow" : "Approve"}
         </button>
         <button type="button" class="plain" onClick={() => act({ verb: "approve", loopId, approved: false, ...more })}>
           <Icon name="cross" />
-          Reject
+          {asked.touched ? "Stop the run" : "Reject"}
         </button>
+        {asked.touched ? (
+          <button
+            type="button"
+            class="plain"
+            title="Make these files what they were, and go on"
+            onClick={() => act({ verb: "approve", loopId, approved: false, decision: "restore" })}
+          >
+            <Icon name="replay" />
+            Put them back
+          </button>
+        ) : null}
         {asked.revise ? (
           <button
             type="button"
