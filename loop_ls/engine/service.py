@@ -75,6 +75,7 @@ from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
+from loop_ls.engine.runs.same_folder import beside, writing_in
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import ceiling_of, read_changes
@@ -306,6 +307,7 @@ class Engine:
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             request = await self.journal.read(self._without_typed_keys, request)
             request = await self._with_earlier(request, user)
+            request = replace(request, beside=await writing_in(request.root.as_posix(), self._runs, self.journal))
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
                 plan = plan_of(prepared.started, prepared.texts)
@@ -413,6 +415,8 @@ class Engine:
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 texts = await self._texts(body)
                 source = body.get("source")
+                others = await writing_in(started.root, self._runs, self.journal)
+                started = started.model_copy(update={"plan": beside(started.plan, others)})
                 strange = body.get("imported") or (isinstance(source, Mapping) and source.get("kind") == "replay")
                 if strange or isinstance(self._preparer, Agreeing):  # what was agreed to may be taken back by now
                     consent = str(given["consent"]) if user is None and given.get("consent") else None

@@ -8,17 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
 from loop_ls.engine.assistants.program import start_of
 from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.asked import chains, environment_names
 from loop_ls.engine.capabilities.endpoints import endpoints
 from loop_ls.engine.capabilities.needs import Needs, needs, of_servers
-from loop_ls.engine.capabilities.values import Capabilities, Capability, Program, Variable, WritesFile, place_of
+from loop_ls.engine.capabilities.values import (
+    Beside,
+    Capabilities,
+    Capability,
+    Program,
+    Variable,
+    WritesFile,
+    place_of,
+)
 from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
-from loop_ls.engine.core.plan import ENHANCE, Plan, notified_program
+from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, notified_program
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import require_shell, servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
@@ -32,7 +41,7 @@ from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
 from loop_ls.formats.role_loop.model import ToolBound
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.formats.workflow.model import Embeddings, Step
-from loop_ls.text.json_value import as_object
+from loop_ls.text.json_value import JsonObject, as_object, text_field
 
 
 def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
@@ -40,7 +49,8 @@ def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
     the plan cannot be read, `Refused` where its settings make no sense."""
     derive = OF_FORMAT.get(plan.format)
     found = () if derive is None else derive(plan, environ)
-    return Capabilities.of((*found, *_notified(plan)))
+    capabilities = Capabilities.of((*found, *_notified(plan)))
+    return Capabilities.of((*capabilities.all, *_beside(plan))) if capabilities.works else capabilities
 
 
 def of_targets(
@@ -79,6 +89,11 @@ def test_words(assistant: Assistant) -> tuple[str, ...]:
 def _notified(plan: Plan) -> list[Capability]:
     words = notified_program(plan)
     return [Program(words, plan.root)] if words else []
+
+
+def _beside(plan: Plan) -> Iterator[Capability]:
+    for other in cast("list[JsonObject]", plan.details.get(BESIDE) or []):
+        yield Beside(text_field(other, "name"), text_field(other, "runId"))
 
 
 def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:

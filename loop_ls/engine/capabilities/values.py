@@ -114,13 +114,23 @@ class EmbeddedModel:
     weights: str = ""
 
 
-Capability = Program | AnyCommand | ReadingCommands | ToolUse | Endpoint | Variable | WritesFile | EmbeddedModel
+@equal_record
+class Beside:
+    """It may write in the folder in which another run, which goes on, may write too."""
+
+    name: str
+    run_id: str
+
+
+Capability = (
+    Program | AnyCommand | ReadingCommands | ToolUse | Endpoint | Variable | WritesFile | EmbeddedModel | Beside
+)
 
 
 def asks(one: Capability) -> bool:
     """Whether a person has to agree to it."""
     match one:
-        case Program() | AnyCommand():
+        case Program() | AnyCommand() | Beside():
             return True
         case ToolUse(harmless=harmless):
             return not harmless
@@ -159,6 +169,8 @@ def identity(one: Capability) -> str:
             told = ["file", path, *(["of a stranger"] if of_stranger else [])]
         case EmbeddedModel(weights=weights):
             told = ["embedded model", *([weights] if weights else [])]
+        case Beside(run_id=run_id):
+            told = ["beside", run_id]
         case never:
             assert_never(never)
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -204,6 +216,9 @@ def sentence(one: Capability) -> str:
             return literal(f"writes {path}")
         case EmbeddedModel(weights=weights):
             return literal(f"loads the model in {weights}") if weights else "asks the embedded model"
+        case Beside(name=name, run_id=run_id):
+            told = "which may write in the same folder: one can undo the other's work"
+            return literal(f"works beside `{name}` (run {run_id}), {told}")
         case never:
             assert_never(never)
 
@@ -255,13 +270,21 @@ class Capabilities:
         """Whether any page of the web may be read, also by whoever uses no capability for it."""
         return False
 
+    @property
+    def works(self) -> bool:
+        """Whether somebody may change any file of the workspace: an agent that nobody holds, a role that may."""
+        return any(
+            isinstance(one, AnyCommand) or (isinstance(one, Program) and (one.of_project or not one.fenced))
+            for one in self.all
+        )
+
     def has(self, one: Capability) -> bool:
         return one in self.all
 
 
 NOTHING = Capabilities()
 _ORDER: tuple[type, ...] = (
-    *(Program, AnyCommand, ToolUse, Endpoint, Variable),
+    *(Beside, Program, AnyCommand, ToolUse, Endpoint, Variable),
     *(WritesFile, ReadingCommands, EmbeddedModel),
 )
 

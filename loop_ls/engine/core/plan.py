@@ -17,6 +17,8 @@ from loop_ls.text.record import equal_record
 
 #: The format of the runs of enhance loops: their file is a workflow.
 ENHANCE = "enhance"
+#: Where the plan of a run names those that go on in its folder: `{runId, name}`.
+BESIDE = "beside"
 
 
 @equal_record

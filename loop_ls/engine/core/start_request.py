@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import BESIDE
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.index.disk.uris import path_of, uri_of
@@ -54,7 +55,7 @@ class StartRequest:
     ends, with those of the case that it names; None: they do not. `agree_only`: what the run may do is agreed to, and
     nothing starts. `start_from` and `end_at` choose a part of the workflow, whose other outputs are `pinned`, or those
     of the run `outputs_of` (`earlier`, once it is read). `path` is empty where a definition is started by its name
-    alone."""
+    alone. `beside` are runs that go on in the folder and may write there, `{runId, name}`."""
 
     root: Path
     path: str
@@ -86,6 +87,12 @@ class StartRequest:
     texts: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Json] = field(default_factory=dict)
     enhance: Mapping[str, Json] = field(default_factory=dict)
+    beside: tuple[Mapping[str, Json], ...] = ()
+
+    @property
+    def noted(self) -> JsonObject:
+        """What the plan of every run keeps of its start."""
+        return {BESIDE: [dict(one) for one in self.beside]} if self.beside else {}
 
     @property
     def uri(self) -> str:

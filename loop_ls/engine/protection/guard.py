@@ -94,13 +94,18 @@ class Guard:
         await self.settle(recorder)
 
     async def settle(self, recorder: Recorder) -> None:
-        """Compare after each turn that has ended, and ask. One after the other: two turns at once see the same."""
+        """Compare after each turn that has ended, and ask. One after the other: two turns at once see the same. It
+        belongs to the turn: a pause waits for what comes after it."""
         if not self._unseen:
             return
         async with self._lock:
-            while self._unseen:
-                await self._settled(recorder, self._unseen[0])
-                del self._unseen[0]
+            with recorder.undivided():
+                await self._settle(recorder)
+
+    async def _settle(self, recorder: Recorder) -> None:
+        while self._unseen:
+            await self._settled(recorder, self._unseen[0])
+            del self._unseen[0]
 
     async def _scanner(self, recorder: Recorder) -> Scanner:
         async def look() -> list[str]:

@@ -178,7 +178,7 @@ def _prepared(chosen: Chosen, request: StartRequest, declared: DeclaredAtStart) 
         origin=request.origin,
         detach=request.detach,
         mock=request.mock,
-        plan={"maxIterations": request.max_iterations, "disk": chosen.disk, **declared.plan},
+        plan={"maxIterations": request.max_iterations, "disk": chosen.disk, **declared.plan, **request.noted},
     )
     return Prepared(started, {hash_of(text): text for text in texts.values()})
 

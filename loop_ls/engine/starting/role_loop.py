@@ -224,6 +224,7 @@ def _first_fact(
             "stages": [{"role": stage.role, "label": stage.label} for stage in loop.stages],
             "resolved": dict(loop.resolved),
             **declared.plan,
+            **request.noted,
         },
     )
 

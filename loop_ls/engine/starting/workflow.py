@@ -326,6 +326,7 @@ def _prepared(snapshot: Snapshot, chosen: Chosen, request: StartRequest, needed:
             **({} if chosen.part is None else {"part": chosen.part.wire}),
             **declared.plan,
             **({"unread": unread} if unread else {}),
+            **request.noted,
         },
     )
     return Prepared(started, {files[path]: text for path, text in texts.items()})

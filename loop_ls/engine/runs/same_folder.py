@@ -1,0 +1,48 @@
+"""Runs that go on in one folder and may change any file there: who starts another one beside them is told first."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.plan import BESIDE, Plan, read_plan
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.runs.registry import LiveRun, Runs
+from loop_ls.text.json_value import Json, JsonObject
+
+
+async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObject, ...]:
+    """Those that work in `root`, in a folder of it or around it, `{runId, name}`."""
+    near = [run for run in runs if not run.state.mock and _overlap(run.state.root, root)]
+    return tuple([{"runId": run.run_id, "name": run.state.name} for run in near if await _may_write(run, journal)])
+
+
+def beside(plan: Mapping[str, Json], others: Sequence[JsonObject]) -> JsonObject:
+    """The plan of a run that begins beside these, and not beside those that its record names."""
+    return {
+        **{name: value for name, value in plan.items() if name != BESIDE},
+        **({BESIDE: [*others]} if others else {}),
+    }
+
+
+async def _may_write(run: LiveRun, journal: Journal) -> bool:
+    """One whose plan cannot be read does nothing."""
+    from loop_ls.engine.capabilities.derive import capabilities_of  # half of the engine: only where two runs meet
+
+    try:
+        first = (await journal.facts(run.run_id, 0, 1)).events[0]
+        plan: Plan = await journal.read(read_plan, run.run_id, first.body, journal.text)
+        return (await asyncio.to_thread(capabilities_of, plan, os.environ)).works
+    except (Refused, Failure, JournalRefused, LookupError):
+        return False
+
+
+def _overlap(one: str, other: str) -> bool:
+    if not one or not other:
+        return False
+    first, second = Path(os.path.realpath(one)), Path(os.path.realpath(other))
+    return first.is_relative_to(second) or second.is_relative_to(first)
