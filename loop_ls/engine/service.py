@@ -415,7 +415,7 @@ class Engine:
                 started = forked(body, found, cut, given).model_copy(update={"user": user})
                 texts = await self._texts(body)
                 source = body.get("source")
-                others = await writing_in(started.root, self._runs, self.journal)
+                others = await writing_in(str(named["root"]), self._runs, self.journal)
                 started = started.model_copy(update={"plan": beside(started.plan, others)})
                 strange = body.get("imported") or (isinstance(source, Mapping) and source.get("kind") == "replay")
                 if strange or isinstance(self._preparer, Agreeing):  # what was agreed to may be taken back by now

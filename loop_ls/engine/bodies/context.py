@@ -15,7 +15,6 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.tools import Sessions
-from loop_ls.formats.common.target import Target
 from loop_ls.formats.workflow.model import Workflow
 from loop_ls.text.json_value import Json
 
@@ -30,7 +29,7 @@ class Context:
     passes `ceiling`, the project's own bound, and `unchanged` equal outputs in a row end one. `item` is the one item
     of an iterate loop of the started workflow that is wanted, with the loop. `run` runs one
     workflow: the parts that call others get it from here. `checks` judge the started workflow,
-    which runs at `depth`. `is_agent` says whom an agent program answers for.
+    which runs at `depth`.
     """
 
     library: Library
@@ -48,7 +47,6 @@ class Context:
     item: tuple[str, int] | None = None
     checks: RunChecks | None = None
     depth: int = 0
-    is_agent: Callable[[Target], bool] = lambda target: False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.skills import skill_texts
 from loop_ls.engine.bodies.steps import Try
@@ -50,17 +47,11 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
                 before,
                 lambda said: [attempt.completed(said)],
             )
-    elif any(map(frame.context.is_agent, how.targets)):
-        async with guarded(frame.recorder, attempt.place, key):
-            output = await _asked(attempt, question, before)
     else:
-        output = await _asked(attempt, question, before)
+        output = await ask(
+            question, frame.context.models, frame.recorder, before, lambda said: [attempt.completed(said)]
+        )
     return Finished(step.name, output)
-
-
-async def _asked(attempt: Try, question: Question, before: Sequence[Fact]) -> str:
-    frame = attempt.frame
-    return await ask(question, frame.context.models, frame.recorder, before, lambda said: [attempt.completed(said)])
 
 
 def _toolbox(attempt: Try, limit: float | None) -> ServerTools | None:

@@ -29,7 +29,6 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import JudgeSettings
 from loop_ls.engine.money.caps import Caps
-from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.workflow.model import Element, Loop, Step, Workflow
 from loop_ls.text.json_value import JsonObject, as_object, int_field, text_field
@@ -54,7 +53,7 @@ class WorkflowProgram:
     async def _run(
         self, plan: Plan, recorder: Recorder, models: Models, sessions: Sessions | None, within: Place | None
     ) -> Outcome:
-        library, providers = Library.of(plan), as_object(plan.settings.get("providers"))
+        library = Library.of(plan)
         context = Context(
             library=library,
             recorder=recorder,
@@ -71,7 +70,6 @@ class WorkflowProgram:
             depth=0 if within is None else within.depth + 1,
             item=(plan.target_name, item) if (item := int_field(plan.details, "item")) and plan.target_name else None,
             unchanged=Caps.of(plan.limits, plan.settings.get("limits")).unchanged,
-            is_agent=lambda target: not plan.plays and is_agent(target.provider, providers),
         )
         try:
             key = library.key_of(plan.path)

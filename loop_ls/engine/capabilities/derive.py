@@ -116,7 +116,7 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     return [*variables, *files, *asked, *_started_by_checks(plan), *needed.programs(plan.root), *needed.places(environ)]
 
 
-def _started_by_checks(plan: Plan) -> list[Capability]:
+def _started_by_checks(plan: Plan) -> list[Program]:
     return [Program(words, plan.root) for words in commands(declared_checks(plan))]
 
 
@@ -160,10 +160,22 @@ def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability
     asked = [target for _, chain in asked_by_checks(plan) for target in chain]
     yield from of_targets([Target(assistant.provider, assistant.model or ""), *asked], plan, environ)
     yield from _started_by_checks(plan)
-    if words := test_words(assistant):
-        criteria = assistant.criteria
-        folder = plan.root if criteria is None or not criteria.cwd else f"{plan.root}/{criteria.cwd}"
-        yield Program(words, folder, place=place_of(folder, plan.root))
+    if test_words(assistant):
+        yield _test_of(assistant, plan)
+
+
+def _test_of(assistant: Assistant, plan: Plan) -> Program:
+    criteria = assistant.criteria
+    folder = plan.root if criteria is None or not criteria.cwd else f"{plan.root}/{criteria.cwd}"
+    return Program(test_words(assistant), folder, place=place_of(folder, plan.root))
+
+
+def checking_programs(plan: Plan) -> list[Program]:
+    """The programs that decide how good the work of a run is. Raises `Failure`."""
+    found = _started_by_checks(plan)
+    if plan.format == ASSISTANT and test_words(assistant := start_of(plan).assistant):
+        found.append(_test_of(assistant, plan))
+    return found
 
 
 def _elements(plan: Plan) -> frozenset[str] | None:

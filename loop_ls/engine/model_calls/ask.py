@@ -29,6 +29,7 @@ from loop_ls.engine.core.ports import (
     Waiting,
 )
 from loop_ls.engine.model_calls.recorded_bill import recorded_bill
+from loop_ls.engine.protection.guard import asking
 from loop_ls.formats.workflow.model import Target
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
@@ -139,12 +140,14 @@ async def answered(
     Raises `Failure` when nobody answered, `Exhausted` when that is for good. Where it is known when somebody
     can be asked again, the run is parked until then."""
     key = question.key
-    for again in count(1):
-        try:
-            return await _first_answer(question, key, models, recorder, before if again == 1 else (), then)
-        except Failure as failure:
-            await parked_or_ended(failure, recorder, f"{key}:wait-for-reset")
-        key = f"{question.key}@{again + 1}"
+    names = [target.provider for target in question.targets]
+    async with asking(names, question.purpose, recorder, question.place, key):
+        for again in count(1):
+            try:
+                return await _first_answer(question, key, models, recorder, before if again == 1 else (), then)
+            except Failure as failure:
+                await parked_or_ended(failure, recorder, f"{key}:wait-for-reset")
+            key = f"{question.key}@{again + 1}"
     raise AssertionError("counting does not end")
 
 

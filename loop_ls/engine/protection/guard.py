@@ -52,8 +52,10 @@ class _After(TypedDict):
 
 class Guard:
     """Of one run in the workspace `root`. `answered` are keys that the run has recorded already; `performed` says
-    whether the call under a key will really be made. `exact` are the paths that this run depends on, looked up before
-    its first turn and never again: what an agent makes itself is not among them. `data`: the engine's data folder."""
+    whether the call under a key will really be made, `works` whether a provider that is asked for a purpose may write:
+    an agent at a step, and at any other work one whose tools nobody can take away. `exact` are the paths that this run
+    depends on, looked up before its first turn and never again: what an agent makes itself is not among them. `data`:
+    the engine's data folder."""
 
     def __init__(
         self,
@@ -62,11 +64,12 @@ class Guard:
         run_id: str,
         settings: Mapping[str, Json],
         exact: Callable[[], Iterable[str]] = tuple,
+        works: Callable[[str, str], bool] = lambda provider, purpose: False,
         performed: Callable[[str, bool], bool] = lambda key, many: True,
         answered: Iterable[str] = (),
     ) -> None:
         self._root, self._data, self._settings, self._exact = root, data, settings, exact
-        self._kept, self._performed = Kept(data, run_id), performed
+        self._kept, self._performed, self.works = Kept(data, run_id), performed, works
         self._known: Scanner | None = None
         self._lock, self._ready = asyncio.Lock(), asyncio.Lock()
         self._allowed: dict[str, str | None] = {}
@@ -257,6 +260,19 @@ async def guarded(recorder: Recorder, place: Place, key: str, many: bool = False
         yield
         return
     async with guard.turn(recorder, place, key, many):
+        yield
+
+
+@asynccontextmanager
+async def asking(
+    providers: Iterable[str], purpose: str, recorder: Recorder, place: Place, key: str
+) -> AsyncIterator[None]:
+    """One question to providers of which some may be agents that write."""
+    guard = _guard.get()
+    if guard is None or not any(guard.works(provider, purpose) for provider in providers):
+        yield
+        return
+    async with guard.turn(recorder, place, key, many=False):
         yield
 
 

@@ -6,10 +6,11 @@ file systems pass over them.
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,8 @@ SETTINGS = (
     *(".env", ".envrc"),
 )
 NAMES = (*MANIFESTS, *INSTRUCTIONS, *SETTINGS)
+_PLAIN = frozenset(name for name in NAMES if "*" not in name)
+_PATTERN = re.compile("|".join(fnmatch.translate(name) for name in NAMES if "*" in name))
 #: Folders with instructions and hooks of agents: everything in them, wherever they lie.
 AGENT_FOLDERS = frozenset({".claude", ".codex", ".opencode", ".cursor", ".gemini", ".agents"})
 #: Dot folders of the workspace that hold what tools make, or what an editor writes while a run goes on.
@@ -66,7 +69,6 @@ class Protected:
     files: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
-    _names: tuple[str, ...] = field(default=NAMES, repr=False)
 
     @staticmethod
     def of(settings: Mapping[str, Json], exact: Iterable[str]) -> Protected:
@@ -80,15 +82,16 @@ class Protected:
             return False
         return (
             self._by_name(path)
-            or any(path == one or path.startswith(f"{one}/") for one in (*self.exact, *OF_GIT))
+            or path in self._named
+            or path.startswith(self._below)
             or (self._more is not None and self._more.match_file(path))
         )
 
     def _by_name(self, path: str) -> bool:
         *folders, name = path.lower().split("/")
-        if any(fnmatchcase(name, pattern) for pattern in self._names):
+        if name in _PLAIN or _PATTERN.match(name):
             return True
-        if any(folder in AGENT_FOLDERS for folder in folders):
+        if not AGENT_FOLDERS.isdisjoint(folders):
             return True
         return bool(folders) and folders[0].startswith(".") and folders[0] not in MADE
 
@@ -96,6 +99,14 @@ class Protected:
         """Whether protected files are looked for in this folder; what is named exactly is looked at in any case."""
         parts = folder.lower().split("/")
         return parts[-1] not in PASSED_OVER and not (len(parts) == 1 and parts[0] in MADE)
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset((*self.exact, *OF_GIT))
+
+    @cached_property
+    def _below(self) -> tuple[str, ...]:
+        return tuple(f"{one}/" for one in self._named)
 
     @cached_property
     def _more(self) -> GitIgnoreSpec | None:

@@ -35,6 +35,7 @@ from loop_ls.engine.money.loop_account import loop_ledger
 from loop_ls.engine.protection.guard import MARK, Guard, guarding
 from loop_ls.engine.protection.kept import Kept
 from loop_ls.engine.protection.patterns import named_by
+from loop_ls.engine.runners.resolve import is_agent, is_fenced
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.notifications import Notifications
@@ -167,11 +168,20 @@ def _guard_of(run: LiveRun, plan: Plan, recorder: JournalRecorder, data: Path) -
         return None
 
     def exact() -> list[str]:
-        programs = [one for one in _capabilities(plan).all if isinstance(one, StartedProgram)]
-        started = (path for one in programs for path in named_by(one.words, one.folder, plan.root))
-        return [*plan.texts, *started]
+        from loop_ls.engine.capabilities.derive import checking_programs  # what prepared the run has imported it
 
-    guard = Guard(Path(plan.root), data, run.run_id, plan.settings, exact, recorder.performs, run.answered)
+        started = [one for one in _capabilities(plan).all if isinstance(one, StartedProgram)]
+        files = [path for one in started for path in named_by(one.words, one.folder, plan.root)]
+        files = [path for path in files if Path(plan.root, path).is_file()]
+        checks = (path for one in checking_programs(plan) for path in named_by(one.words, one.folder, plan.root))
+        return [*plan.texts, *files, *checks]
+
+    providers = as_object(plan.settings.get("providers"))
+
+    def works(provider: str, purpose: str) -> bool:
+        return is_agent(provider, providers) and (purpose == "step" or not is_fenced(provider, providers, plan.root))
+
+    guard = Guard(Path(plan.root), data, run.run_id, plan.settings, exact, works, recorder.performs, run.answered)
 
     async def settled(key: str) -> None:
         if MARK not in key:

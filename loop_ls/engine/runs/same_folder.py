@@ -17,7 +17,8 @@ from loop_ls.text.json_value import Json, JsonObject
 
 async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObject, ...]:
     """Those that work in `root`, in a folder of it or around it, `{runId, name}`."""
-    near = [run for run in runs if not run.state.mock and _overlap(run.state.root, root)]
+    going = [run for run in runs if not (run.state.mock or run.control.stopping or run.state.status == "stopping")]
+    near = [run for run in going if _overlap(run.state.root, root)]
     return tuple([{"runId": run.run_id, "name": run.state.name} for run in near if await _may_write(run, journal)])
 
 

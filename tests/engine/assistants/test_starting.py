@@ -85,7 +85,7 @@ async def test_AB_016_a_running_loop_keeps_its_criterion(project: EngineProject)
     await project.calls(1)
     project.criterion("regex", "NEVER", maxIterations=2)
     go.touch()
-    facts = await project.ended(run_id)
+    facts = await project.allowed(run_id)
     assert (facts.end["reason"], facts.end["totalIterations"]) == ("condition_met", 3)
 
 
@@ -96,7 +96,7 @@ async def test_AB_017_the_next_iteration_uses_the_new_persona(project: EnginePro
     await project.calls(1)
     project.write(persona="You are bold.")
     go.touch()
-    facts = await project.ended(run_id)
+    facts = await project.allowed(run_id)
     personas = [call["files"]["--system-prompt-file"] for call in project.agent.calls]
     assert personas == ["You repair.", "You are bold.", "You are bold."]
     warnings = [fact["message"] for fact in facts.of("warning")]
@@ -114,7 +114,7 @@ async def test_UP_60_a_run_goes_on_when_its_file_does_not_and_says_so(project: E
     else:
         project.write(loopEnabled=False, persona="Other")
     go.touch()
-    facts = await project.ended(run_id)
+    facts = await project.allowed(run_id)
     assert (facts.end["kind"], len(project.agent.calls)) == ("completed", 3)
     assert project.agent.calls[2]["files"]["--system-prompt-file"] == "You repair."
     assert [fact["code"] for fact in facts.of("warning")] == ["file_gone" if what == "deleted" else "loop_disabled"]

@@ -48,6 +48,20 @@ async def test_UP_91_a_step_that_edits_its_own_loop_file_is_asked_about_before_i
     assert (ended[-1]["reason"], len(steps.agent.calls)) == ("condition_met", 2)
 
 
+async def test_UP_91_a_judge_that_keeps_its_own_tools_is_looked_after_too(steps: AgentProject) -> None:
+    settings = {"claude-code": steps.agent.settings["claude-code"]}
+    settings["odd"] = {"kind": "agent-cli", "cli": ["sh", "-c", "echo >> main.yaml; echo YES"]}
+    (steps.root / ".loop-ls.yaml").write_text(
+        json.dumps({"providers": settings, "judge": {"provider": "odd", "model": "m"}})
+    )
+    steps.agent.say({"text": "one"})
+    run_id = (await steps.start())["runId"]
+    question = await asked(steps, run_id)
+    assert question["protected"] == CHANGED
+    await steps.engine.approve(run_id, question["loopId"], False)
+    assert (await steps.ended(run_id))[-1]["reason"] == "rejected"
+
+
 async def test_a_stop_while_a_person_is_asked_ends_the_run(steps: AgentProject) -> None:
     steps.agent.say(EDIT)
     run_id = (await steps.start())["runId"]

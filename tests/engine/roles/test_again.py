@@ -63,7 +63,7 @@ async def test_UP_60_a_loop_whose_file_is_gone_runs_on_and_no_new_one_starts(pro
         return "text"
 
     project.say(write=[gone, "text"], judge_it=["no", "APPROVED"])
-    state = await project.run()
+    state = await project.allowed(await project.start())
     assert (state["status"], state["iteration"]) == ("completed", 2)
     answer = await project.ask()
     assert (answer["ok"], answer["code"]) == (False, "not_found")

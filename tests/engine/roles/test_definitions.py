@@ -204,7 +204,7 @@ async def test_RB_018_an_edit_of_the_file_reaches_no_running_loop_after_a_restar
     await project.engine.close()
     project.engines.pop()
     await project.open()
-    state = await project.ended(run_id)
+    state = await project.allowed(run_id)
     assert (state["status"], state["reason"], state["iteration"]) == ("completed", "approved", 2)
     assert {prompt[-6:] for prompt in project.models.prompts("write")} == {"Write."}
     assert project.models.order[-1] == "judge-it"
@@ -218,7 +218,7 @@ async def test_RB_018_a_running_loop_keeps_its_snapshot(project: EngineProject) 
         return "text"
 
     project.say(write=[edit, "text"])
-    state = await project.run()
+    state = await project.allowed(await project.start())
     assert (state["status"], state["iteration"]) == ("completed", 2)
     assert [prompt.endswith("Write.") for prompt in project.models.prompts("write")] == [True, True]
 

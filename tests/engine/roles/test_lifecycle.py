@@ -126,9 +126,10 @@ async def test_RB_070_resume_all_without_paused_loops_is_no_error(project: Engin
 
 
 async def test_RB_071_a_stop_cancels_the_task_of_the_stage(project: EngineProject) -> None:
-    cancelled = asyncio.Event()
+    begun, cancelled = asyncio.Event(), asyncio.Event()
 
     async def ask(request: Any, *others: Any) -> Any:
+        begun.set()
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
@@ -137,7 +138,7 @@ async def test_RB_071_a_stop_cancels_the_task_of_the_stage(project: EngineProjec
 
     project.models.ask = ask  # type: ignore[method-assign]
     run_id = await project.start()
-    await project.until(run_id, "stage_started")
+    await asyncio.wait_for(begun.wait(), 60)
     await project.engine.control("stop", run_id)
     state = await project.ended(run_id)
     await asyncio.wait_for(cancelled.wait(), 60)

@@ -212,6 +212,7 @@ async def test_RB_128_an_editor_has_one_session_for_each_folder(project: EngineP
 async def test_RB_129_others_get_a_session_of_their_own_unless_they_name_one(
     project: EngineProject, origin: str
 ) -> None:
+    project.define(roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])  # several may read at once
     answers = [await project.ask(origin=origin) for _ in range(2)]
     named = await project.ask(origin=origin, session_id="mine")
     assert len({answers[0]["sessionId"], answers[1]["sessionId"], named["sessionId"]}) == 3
