@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.duration import parse_duration
@@ -180,6 +180,22 @@ def _merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> JsonObject:
         old = merged.get(key)
         merged[key] = _merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return merged
+
+
+def narrower(one: object, other: object) -> Json:
+    """Of two sections of limits what both name, each time the smaller amount: who wrote one meant it."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        found = {name: narrower(one[name], other[name]) for name in one if name in other}
+        return {name: value for name, value in found.items() if value is not None}
+    amounts = [(_amount(each), each) for each in (one, other)]
+    known = [(amount, each) for amount, each in amounts if amount is not None]
+    return cast("Json", min(known, key=lambda pair: pair[0])[1]) if len(known) == len(amounts) else None
+
+
+def _amount(value: object) -> float | None:
+    if isinstance(value, str):
+        return parse_duration(value)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 # -- plain values against the table ---------------------------------------------------------------

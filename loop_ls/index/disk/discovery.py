@@ -17,7 +17,7 @@ from typing import Any
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.registry import SETTINGS, claimed
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
-from loop_ls.formats.settings.model import Problem, Settings, file_values, settings_of
+from loop_ls.formats.settings.model import Problem, Settings, file_values, narrower, settings_of
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.projects import Project, is_below, project_folder, repository_of
@@ -77,15 +77,25 @@ def ignored_in(folder: str, roots: Roots, named: Iterable[str] = ()) -> Ignored:
 
 def load_settings(folder: str, editor: Mapping[str, Json] | None = None) -> tuple[Settings, tuple[Problem, ...]]:
     """The settings that count for the files of a folder: the file of their project (`index.disk.projects`), over what a
-    `config.yaml` of the tool that the language comes from says, over those of the editor."""
+    `config.yaml` of the tool that the language comes from says, over those of the editor. Of a limit that the project
+    and the editor both name the narrower counts."""
     values: dict[str, Any] = {}
     problems: tuple[Problem, ...] = ()
     home = project_folder(folder) or folder
     text = read_text(f"{home}/{SETTINGS_NAME}")
     if text is not None:
         values, problems = file_values(text)
-    settings, more = settings_of(editor or {}, layer(home, CONFIG_NAME, read_text), values)
+    project = (layer(home, CONFIG_NAME, read_text), values)
+    settings, more = settings_of(editor or {}, *project, _limits_of_both(editor or {}, project))
     return settings, problems or more
+
+
+def _limits_of_both(editor: Mapping[str, Json], project: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
+    """A project does not loosen a limit that a person set in the editor, nor the other way round."""
+    if "limits" not in editor:
+        return {}
+    found = narrower(*(settings_of(*each)[0].raw.get("limits") for each in ((editor,), project)))
+    return {"limits": found} if found else {}
 
 
 def nested_projects(

@@ -231,3 +231,25 @@ def test_the_root_of_the_disk_is_a_folder_like_others() -> None:
     assert is_candidate("/", "/flow.yaml")
     assert is_candidate("/", "/.loop-ls.yaml")
     assert is_candidate("/", "/a/.loop-ls.yaml")
+
+
+@pytest.mark.parametrize(
+    ("editor", "file", "limits"),
+    [
+        ({"budgetUsd": 5}, "{budgetUsd: 1000}", {"budgetUsd": 5}),
+        ({"budgetUsd": 500}, "{budgetUsd: 10, maxIterations: 3}", {"budgetUsd": 10, "maxIterations": 3}),
+        ({"wallClock": "90s", "maxTokens": 7}, "{wallClock: 1h}", {"wallClock": "90s", "maxTokens": 7}),
+        (
+            {"perDay": {"budgetUsd": 3}, "perProject": {"maxTokens": 9}},
+            "{perDay: {budgetUsd: 50, maxTokens: 5}}",
+            {"perDay": {"budgetUsd": 3, "maxTokens": 5}, "perProject": {"maxTokens": 9}},
+        ),
+        ({"budgetUsd": "lots"}, "{budgetUsd: 10}", {"budgetUsd": 10}),
+    ],
+)
+def test_a_project_does_not_loosen_a_limit_of_the_editor(
+    tmp_path: Path, editor: dict[str, object], file: str, limits: dict[str, object]
+) -> None:
+    (tmp_path / ".loop-ls.yaml").write_text(f"limits: {file}\n")
+    settings, _ = load_settings(str(tmp_path), {"limits": editor})  # type: ignore[dict-item]
+    assert settings.raw["limits"] == limits
