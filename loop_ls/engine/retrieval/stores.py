@@ -10,6 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.retrieval.values import Store, Strategy
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.settings.default_store import default_store
 from loop_ls.text.json_value import Json, as_object, int_field
 
 _WHERE = "stores stand under `rag.stores` in .loop-ls.yaml, MCP servers under `servers`"
@@ -18,7 +19,7 @@ _WHERE = "stores stand under `rag.stores` in .loop-ls.yaml, MCP servers under `s
 def read_store(rag: Mapping[str, Json], servers: Container[str], name: str | None, step: str) -> Store:
     """The store `name`, else the configured default, else the only one there is. Raises `Failure`."""
     stores = as_object(rag.get("stores"))
-    wanted = str(name or rag.get("server") or (next(iter(stores)) if len(stores) == 1 else ""))
+    wanted = name or default_store(rag)
     if not wanted:
         told = f"`{step}` names no `server` to search, and the settings have no default"
         raise Failure("bad_argument", told, "add `server`, or set `rag.server` in .loop-ls.yaml")

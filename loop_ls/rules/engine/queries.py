@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.providers import PROVIDERS, RUN_BY_NAME
 from loop_ls.formats.common.typed_mapping import Block, Pair
+from loop_ls.formats.settings.default_store import default_store
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
@@ -28,6 +29,7 @@ from loop_ls.rules.engine.workspace_queries import Neighbours
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Node
 from loop_ls.text.fault import Fault
+from loop_ls.text.json_value import as_object
 
 
 @dataclass(slots=True)
@@ -297,6 +299,10 @@ def judge_is_local(world: QueryContext) -> bool:
 
 def judge_has_model(world: QueryContext) -> bool:
     return world.neighbours.workspace.settings.judge is not None
+
+
+def has_default_store(world: QueryContext) -> bool:
+    return bool(default_store(as_object(world.neighbours.workspace.settings.raw.get("rag"))))
 
 
 def most_iterations(world: QueryContext) -> int | None:

@@ -215,6 +215,10 @@ class View:
         """Whether the setting `judge` names a model."""
         return self._ask(SETTINGS, q.judge_has_model)
 
+    def has_default_store(self) -> bool:
+        """Whether the settings say where a `rag` step searches that names nothing."""
+        return self._ask(SETTINGS, q.has_default_store)
+
     def most_iterations(self) -> int | None:
         """The limit of the project on the iterations of any loop."""
         return self._ask(SETTINGS, q.most_iterations)

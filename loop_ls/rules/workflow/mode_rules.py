@@ -9,6 +9,7 @@ from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.context import Draft, Site, entry_span, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.workflow.execution_rules import has_no, lacks, outside_its_list
 from loop_ls.text.pattern import pattern
 
@@ -352,9 +353,12 @@ def rag_without_query(site: Site) -> Iterator[Draft]:
         yield site.found(site.label, f"`rag` {has_no(site, 'query')}")
 
 
-@rule("WF812", "rag-without-server", Severity.WARNING, on="rag", local=True, missing=True)
-def rag_without_server(site: Site) -> Iterator[Draft]:
-    """`rag` without `server`: the configured default is searched, and mcp-cli refuses the step.
+@rule("WF812", "rag-without-server", Severity.WARNING, on="rag", missing=True)
+def rag_without_server(site: Site, view: View) -> Iterator[Draft]:
+    """`rag` without `server` where the settings have no default: a run of the step is refused.
+
+    The default is `rag.server`, or the only entry of `rag.stores`. The step by itself has to name its server where
+    other programs run the file, such as mcp-cli.
 
     Bad::
         steps:
@@ -365,10 +369,9 @@ def rag_without_server(site: Site) -> Iterator[Draft]:
           - name: find
             rag: {server: pgvector, query: "{{input}}"}
     """
-    if lacks(site, "server"):
-        yield site.found(
-            site.label, f"`rag` {has_no(site, 'server')}: the default one is searched, and mcp-cli refuses the step"
-        )
+    if lacks(site, "server") and not view.has_default_store():
+        told = f"`rag` {has_no(site, 'server')}, and the settings have no default: set `rag.server` there, or here"
+        yield site.found(site.label, told)
 
 
 @rule("WF813", "unknown-rag-choice", Severity.ERROR, on="rag", local=True, fixes=(Tier.SAFE,))
