@@ -197,6 +197,10 @@ KEYS: dict[str, str] = {
             "test_a_run_ends_before_the_call_that_could_pass_what_all_runs_may_cost",
     }),
     # -- enhance
+    **_under(f"{_ENGINE}/enhance/test_other_files.py", {
+        "settings: enhance.files, settings: enhanced workflow.files":
+            "test_EB_131_a_plan_edits_a_called_workflow_and_the_next_round_runs_it",
+    }),
     **_under(f"{_ENGINE}/enhance/test_ending.py", {
         "settings: enhance.pauseBetweenRounds, settings: enhanced workflow.pauseBetweenRounds":
             "test_EB_075_a_proposal_waits_for_a_person",

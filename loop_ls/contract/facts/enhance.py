@@ -237,8 +237,19 @@ class OpsProposed(RoundFact):
     diff: str = ""
 
 
+class EditedFile(WireModel):
+    """One file of an edit that changes several: all of them, the workflow first."""
+
+    path: str
+    uri: str
+    base_sha256: str = ""
+    text_sha256: str = ""
+    edits: list[dict[str, Json]] = []
+
+
 class EditSent(RoundFact):
-    """An edit on its way to an editor, which answers `question`, or to a file (no question)."""
+    """An edit on its way to an editor, which answers `question`, or to a file (no question). With `files` it changes
+    several at once; the text of an answer is then a JSON object of their paths and texts."""
 
     kind = "edit_sent"
     plan_id: str
@@ -249,6 +260,7 @@ class EditSent(RoundFact):
     diff: str = ""
     uri: str = ""
     edits: list[dict[str, Json]] | None = None
+    files: list[EditedFile] | None = None
     question: str | None = None
 
 

@@ -103,7 +103,7 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     variables: list[Capability] = [Variable(name) for name in names]
     files = [WritesFile(folder) for folder in _written_folders(plan, library, reached)]
     if plan.format == ENHANCE and plan.details.get("headless"):
-        files.append(WritesFile(str(Path(plan.root, plan.path))))
+        files += [WritesFile(str(Path(plan.root, path))) for path in (plan.path, *_edited_files(plan))]
     if plan.plays:  # nothing but texts: they are put together and written all the same
         return [*variables, *files]
     needed = needs(library, reached, elements, plan.settings)
@@ -118,6 +118,12 @@ def _of_workflow(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
 
 def _started_by_checks(plan: Plan) -> list[Program]:
     return [Program(words, plan.root) for words in commands(declared_checks(plan))]
+
+
+def _edited_files(plan: Plan) -> list[str]:
+    """Called workflows that plans of an enhance loop may edit."""
+    found = plan.details.get("files")
+    return [str(path) for path in found] if isinstance(found, list) else []
 
 
 def _written_folders(plan: Plan, library: Library, reached: Iterable[str]) -> list[str]:

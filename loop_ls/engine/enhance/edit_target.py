@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Literal, Protocol
 
-from loop_ls.contract.facts.enhance import Change, EditAcknowledged, EditAnswer, EditRefused, EditSent, RoundNumbers
+from loop_ls.contract.facts.enhance import (
+    Change,
+    EditAcknowledged,
+    EditAnswer,
+    EditedFile,
+    EditRefused,
+    EditSent,
+    RoundNumbers,
+)
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure, Recorder
+from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.engine.enhance.report.report import Mask
-from loop_ls.engine.enhance.timeline import unified
 from loop_ls.formats.workflow.model import Workflow
 from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.disk.uris import uri_of
@@ -44,6 +52,7 @@ class Sent:
     text: str
     changes: Sequence[Change] = ()
     mask: Mask = str
+    bundle: Bundle = ALONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +73,11 @@ class EditTarget(Protocol):
 
 
 class EditorTarget:
-    """The document is open in an editor, whose server applies edits and answers for it."""
+    """The document is open in an editor, whose server applies edits and answers for it. `others` are the URIs of
+    further files, by path."""
 
-    def __init__(self, recorder: Recorder, uri: str, seconds: float) -> None:
-        self._recorder, self._uri, self._seconds = recorder, uri, seconds
+    def __init__(self, recorder: Recorder, uri: str, seconds: float, others: Mapping[str, str] | None = None) -> None:
+        self._recorder, self._uri, self._seconds, self._others = recorder, uri, seconds, others or {}
 
     async def current(self, place: Place, known: str) -> str:
         return known
@@ -75,26 +85,35 @@ class EditorTarget:
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         key = place.part("ack:asked")
         late: EditAnswer = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
-        fact = _fact(sent, common, self._uri).model_copy(update={"edits": edits_wire(sent), "question": key})
+        fact = edit_sent(sent, common, self._uri, self._others)
+        fact = fact.model_copy(update={"edits": edits_wire(sent), "question": key})
         told = await self._recorder.outside(key, [fact.fact(place)], self._seconds, late)
         return judged(sent, told)
 
 
 class FileTarget:
-    """Nobody has the file open: it is read and written here, whole or not at all."""
+    """Nobody has the file open: it is read and written here, whole or not at all. `others` are further files of the
+    bundle, by path."""
 
-    def __init__(self, recorder: Recorder, path: Path) -> None:
-        self._recorder, self._path = recorder, path
+    def __init__(
+        self, recorder: Recorder, path: Path, bundle: Bundle = ALONE, others: Mapping[str, Path] | None = None
+    ) -> None:
+        self._recorder, self._path, self._bundle, self._others = recorder, path, bundle, others or {}
+        self._paths = {bundle.primary: path, **self._others}
 
     async def current(self, place: Place, known: str) -> str:
         return await self._recorder.call(place.part("read"), self._read)
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
-        fact = _fact(sent, common, uri_of(self._path))
+        others = {path: uri_of(whole) for path, whole in self._paths.items() if path != self._bundle.primary}
+        fact = edit_sent(sent, common, uri_of(self._path), others)
 
         async def work() -> EditAnswer:
-            require_write(self._path)
-            return await asyncio.to_thread(written, self._path, sent)
+            for path in self._paths.values():
+                require_write(path)
+            if moved := self._moved():
+                return {"outcome": "refused", "failureReason": moved}
+            return await asyncio.to_thread(written_together, self._paths, sent)
 
         def facts(told: EditAnswer) -> Sequence[Fact]:
             plan_id, text, outcome = sent.plan_id, text_hash(sent.text), told["outcome"]
@@ -107,32 +126,80 @@ class FileTarget:
         told = await self._recorder.call(place.part("write"), work, facts, [fact.fact(place)])
         return judged(sent, told)
 
+    def _moved(self) -> str:
+        """Why a further file is no longer the one that was agreed to; empty: all are."""
+        links = [path for path, whole in self._others.items() if not is_itself(whole, path)]
+        return f"`{links[0]}` is a link by now, or leads out of the workspace" if links else ""
+
     async def _read(self) -> str:
+        if moved := await asyncio.to_thread(self._moved):
+            raise Failure("not_found", f"{moved}.")
         try:
-            return await asyncio.to_thread(_text_of, self._path)
+            return await asyncio.to_thread(_texts_of, self._bundle, self._paths)
         except (OSError, ValueError) as error:
             raise Failure("not_found", f"{self._path} cannot be read: {error}.") from None
 
 
+def is_itself(whole: Path, path: str) -> bool:
+    """Whether no part of a path below the workspace is a link."""
+    root = whole.parents[path.count("/")]
+    return whole.resolve() == root.resolve() / path
+
+
 def written(path: Path, sent: Sent) -> EditAnswer:
-    """Write the file whole, unless it is another one by now (EB-066). Never raises."""
+    """Write one file."""
+    return written_together({sent.bundle.primary: path}, sent)
+
+
+def written_together(paths: Mapping[str, Path], sent: Sent) -> EditAnswer:
+    """Write the files whole, all of them or none, unless one is another by now (EB-066). Never raises. A file that has
+    its new text already was written before a crash, and the others follow."""
     try:
-        if text_hash(_text_of(path)) != text_hash(sent.base):
-            return {"outcome": "stale", "text": _text_of(path), "failureReason": "the file was changed meanwhile"}
-        mode = path.stat().st_mode
-        with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-            new.write(sent.text.encode("utf-8"))
-            new.flush()
-            os.fsync(new.fileno())
-        try:
-            Path(new.name).chmod(mode & 0o7777)
-            Path(new.name).replace(path)
-        except OSError:
-            Path(new.name).unlink(missing_ok=True)
-            raise
+        before, after = sent.bundle.apart(sent.base), sent.bundle.apart(sent.text)
+        held = {path: _text_of(whole) for path, whole in paths.items()}
+        known = {path: (text_hash(before[path]), text_hash(after[path])) for path in paths}
+        if any(text_hash(text) not in known[path] for path, text in held.items()):
+            text = sent.bundle.joined(held)
+            return {"outcome": "stale", "text": text, "failureReason": "the file was changed meanwhile"}
+        _replace_all({paths[path]: after[path] for path in paths if held[path] != after[path]})
     except (OSError, ValueError) as error:
         return {"outcome": "refused", "failureReason": str(error)}
     return {"outcome": "applied", "text": sent.text}
+
+
+def _replace_all(texts: Mapping[Path, str]) -> None:
+    """Raises `OSError`; then all files are as they were."""
+    old, new = {path: path.read_bytes() for path in texts}, dict[Path, Path]()
+    done: list[Path] = []
+    try:
+        for path, text in texts.items():
+            new[path] = _beside(path, text.encode("utf-8"))
+        for path, made in new.items():
+            made.replace(path)
+            done.append(path)
+    except OSError:
+        for path in done:
+            _beside(path, old[path]).replace(path)
+        raise
+    finally:
+        for made in new.values():
+            made.unlink(missing_ok=True)
+
+
+def _beside(path: Path, content: bytes) -> Path:
+    """A file with this content that can take the place of another one."""
+    mode = path.stat().st_mode
+    with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
+        made = Path(new.name)
+        try:
+            new.write(content)
+            new.flush()
+            os.fsync(new.fileno())
+            made.chmod(mode & 0o7777)
+        except OSError:
+            made.unlink(missing_ok=True)
+            raise
+    return made
 
 
 def judged(sent: Sent, told: EditAnswer) -> Ack:
@@ -143,10 +210,18 @@ def judged(sent: Sent, told: EditAnswer) -> Ack:
     if outcome == "applied":
         if text is None:
             return Ack(None, "no_change_seen", reason or "the editor said yes and showed no change")
-        if _same_workflow(text, sent.text):
+        if _same_workflows(sent, text):
             return Ack(text)
         return Ack(text, "text_mismatch", "the document holds another text than the one that was sent")
     return Ack(text, outcome, reason)
+
+
+def _same_workflows(sent: Sent, text: str) -> bool:
+    try:
+        held, wanted = sent.bundle.apart(text), sent.bundle.apart(sent.text)
+    except ValueError:
+        return False
+    return all(_same_workflow(held[path], wanted[path]) for path in wanted)
 
 
 def _same_workflow(one: str, other: str) -> bool:
@@ -154,30 +229,50 @@ def _same_workflow(one: str, other: str) -> bool:
     return isinstance(first, Workflow) and isinstance(second, Workflow) and first == second
 
 
-def edits_wire(sent: Sent) -> list[JsonObject]:
-    """LSP text edits against the base text, in UTF-16 units."""
-    base = Text.of(sent.base)
+def edits_wire(sent: Sent, path: str | None = None) -> list[JsonObject]:
+    """LSP text edits of one file, else of the workflow, against its base text, in UTF-16 units."""
+    path = sent.bundle.primary if path is None else path
+    base, text = Text.of(sent.bundle.apart(sent.base)[path]), Text.of(sent.bundle.apart(sent.text)[path])
 
     def at(line: int, column: int) -> dict[str, int]:
         return {"line": line, "character": to_units(base.line(line), column, "utf-16")}
 
     return [
         {"range": {"start": at(*edit.span.start), "end": at(*edit.span.end)}, "newText": edit.text}
-        for edit in differences(base, Text.of(sent.text))
+        for edit in differences(base, text)
     ]
 
 
-def _fact(sent: Sent, common: RoundNumbers, uri: str) -> EditSent:
+def edit_sent(sent: Sent, common: RoundNumbers, uri: str, others: Mapping[str, str] | None = None) -> EditSent:
+    """The fact of an edit. Of several files, each with its own edits; `others` are the URIs of those beside the
+    workflow."""
+    before, after = sent.bundle.apart(sent.base), sent.bundle.apart(sent.text)
+    primary = sent.bundle.primary
+    files = [
+        EditedFile(
+            path=path,
+            uri=uri if path == primary else (others or {}).get(path, ""),
+            base_sha256=text_hash(before[path]),
+            text_sha256=text_hash(after[path]),
+            edits=edits_wire(sent, path),
+        )
+        for path in sent.bundle.paths
+    ]
     return EditSent(
         **common,
         plan_id=sent.plan_id,
         label=sent.label,
-        base_sha256=text_hash(sent.base),
-        text_sha256=text_hash(sent.text),
+        base_sha256=text_hash(before[primary]),
+        text_sha256=text_hash(after[primary]),
         changes=list(sent.changes),
-        diff=sent.mask(unified(sent.base, sent.text, "workflow")),
+        diff=sent.mask(sent.bundle.diff(sent.base, sent.text)),
         uri=uri,
+        files=files if len(files) > 1 else None,
     )
+
+
+def _texts_of(bundle: Bundle, paths: Mapping[str, Path]) -> str:
+    return bundle.joined({path: _text_of(whole) for path, whole in paths.items()})
 
 
 def _text_of(path: Path) -> str:

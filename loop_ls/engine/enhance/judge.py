@@ -33,7 +33,8 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Recorder, Stopped
 from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Sent
 from loop_ls.engine.enhance.ops.operations import Operation
-from loop_ls.engine.enhance.plan.apply import Errors, Planning
+from loop_ls.engine.enhance.plan.apply import Errors, OtherFile, Planning
+from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.propose import Planner, Proposed
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
@@ -49,7 +50,6 @@ from loop_ls.engine.events import Event
 from loop_ls.engine.events.event import utc
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.settings.enhance import Knobs
-from loop_ls.index.document import Document
 from loop_ls.text.json_value import Json, JsonObject, from_fields
 
 
@@ -85,7 +85,8 @@ class Written:
 @dataclass
 class EnhanceJudge:
     """`facts` are those of the run so far; `open` makes the copy of a text in its workspace; `checks` are the
-    declared ones that decide each round, by name."""
+    declared ones that decide each round, by name. `bundle` are the files that plans may edit, `known_in` what a plan
+    may build on in one of them."""
 
     plan: Plan
     knobs: Knobs
@@ -99,6 +100,8 @@ class EnhanceJudge:
     edit_target: EditTarget
     mask: Mask
     checks: Mapping[str, Check] = field(default_factory=dict)
+    bundle: Bundle = ALONE
+    known_in: Callable[[str], PlanContext] = lambda path: PlanContext()
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         seen = await self._seen(turn, output)
@@ -162,7 +165,7 @@ class EnhanceJudge:
 
     def _observed_at(self, place: Place, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
         recall = self.recorder.recall
-        document = Document.open("file:///round.yaml", self.course.texts[turn.number])
+        document = self.open(self.course.texts[turn.number]).document
         truncated = bool(recall(place.part("truncated")))
         observed = observe(
             turn.number,
@@ -193,7 +196,7 @@ class EnhanceJudge:
             uri=copy.document.uri,
             name=self.plan.name,
             workflow_version=copy.document.head.text("version") or "",
-            text=self.course.texts[turn.number],
+            text=str(copy.document.text),
             version=None,
             started_at=utc(began[0] if began else ended),
             ended_at=utc(ended),
@@ -285,20 +288,20 @@ class EnhanceJudge:
     async def write(self, turn: Turn, proposed: Proposed, tries: int) -> Written:
         """Have what was proposed written, after a person's yes where one is asked for. `tries` numbers the edits of
         a round. Raises `Stopped`."""
-        text = str(proposed.start.text)
+        text = proposed.start.text
         if self.knobs.pause_between_rounds:
             choice = await self._paused(turn, tries)
-            text = choice.get("text") or text
+            text = self._told(choice, text)
             if choice["choice"] == "skip":
                 return Written("skipped", text, proposed, tries)
-            if choice.get("text") and text != str(proposed.start.text):
+            if text != proposed.start.text:
                 proposed = await self._rebased(turn, proposed, text, f"{tries}")
                 if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
                     return Written("dropped", text, proposed, tries)
         ack, proposed = await self._sent(turn, proposed, tries)
         while ack.trouble is not None:
             choice = await self._conflict(turn, ack, proposed, tries)
-            text = choice.get("text") or ack.text or text
+            text = self._told(choice, ack.text or text)
             match choice["choice"]:
                 case "stop":
                     return Written("refused", text, proposed, tries)
@@ -320,9 +323,18 @@ class EnhanceJudge:
 
     def know(self, written: Written) -> None:
         """What was added is known from now on."""
-        document = self.open(written.text).document
+        copy, course = self.open(written.text), self.course
         for op in written.applied:
-            self.course.baseline = self.course.baseline.with_op(op, document)
+            document = copy.at(op.file).document
+            if op.file:
+                course.files[op.file] = course.files[op.file].with_op(op, document)
+            else:
+                course.baseline = course.baseline.with_op(op, document)
+
+    def _told(self, choice: Choice, known: str) -> str:
+        """What the files hold, as far as somebody says."""
+        text = choice.get("text")
+        return self.bundle.over(known, text) if text else known
 
     async def _rebased(self, turn: Turn, proposed: Proposed, text: str, number: str) -> Proposed:
         """The same operations on the text as it is now; those that no longer fit are refused like any others."""
@@ -330,7 +342,7 @@ class EnhanceJudge:
         planned = self.planning(copy).plan(copy, [op.wire() for op in proposed.planned.accepted])
         common = self.common(turn.number, self.planner.spent)
         refused = [
-            OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
+            OpRejected(**common, op=one.op, target=one.place, reason_code=one.code, message=one.message)
             for one in planned.refused
         ]
         if refused:
@@ -354,11 +366,13 @@ class EnhanceJudge:
             label=f"Enhance round {turn.number + 1}: {changes}",
             base=proposed.start.text,
             text=proposed.planned.copy.text,
-            changes=[Change(op=op.op, target=op.target, reason=op.reason) for op in accepted],
+            changes=[Change(op=op.op, target=op.place, reason=op.reason) for op in accepted],
             mask=self.mask,
+            bundle=self.bundle,
         )
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
-        return await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
+        ack = await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
+        return ack if ack.text is None else replace(ack, text=self.bundle.over(sent.base, ack.text))
 
     async def _paused(self, turn: Turn, tries: int) -> Choice:
         key = turn.place.part("pause:asked" if tries == 1 else f"pause{tries}:asked")
@@ -396,6 +410,7 @@ class EnhanceJudge:
             self.course.hashes(),
             self.knobs.max_ops_per_round,
             self.knobs.max_edited_steps_per_round,
+            {path: OtherFile(self.known_in(path), known) for path, known in self.course.files.items()},
         )
 
 

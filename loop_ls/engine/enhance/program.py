@@ -29,8 +29,10 @@ from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts, 
 from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
 from loop_ls.engine.enhance.evidence.trials import NoChecks, RecordedEvidence, TrialCase, Trials
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.violations import judged_elsewhere
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
 from loop_ls.engine.enhance.plan.apply import Errors
+from loop_ls.engine.enhance.plan.bundle import Bundle
 from loop_ls.engine.enhance.plan.plan_context import PlanContext, maxima
 from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM
 from loop_ls.engine.enhance.plan.propose import Planner
@@ -88,14 +90,12 @@ class _Loop:
         self.declared = declared_checks(plan)
         self.checks, named = checks_of_rounds(plan)
         self.evidence: EvidenceLoop | None = None
-        start = self.open(plan.texts[plan.path])
-        self.course = EnhanceMemory(self._baseline(start, named), texts={0: plan.texts[plan.path]})
-        self.known = PlanContext(
-            pool=self.knobs.fallback_pool,
-            skills=frozenset(cast("list[str]", plan.details.get("skills") or [])),
-            first_maxima=maxima(start.document),
-            workflow_exists=self._exists,
-        )
+        self.bundle = bundle_of(plan)
+        text = self.bundle.joined(plan.texts)
+        self.start = start = self.open(text)
+        baseline = self._baseline(start, named)
+        self.course = EnhanceMemory(baseline, self._baselines(start, baseline), texts={0: text})
+        self.known = self._known_in("")
         planner = as_object(plan.details["planner"])
         target = Target(text_field(planner, "provider"), text_field(planner, "model"))
         self.planner = Planner(
@@ -126,6 +126,8 @@ class _Loop:
             edit_target=self.edit_target,
             mask=self.mask(),
             checks={one.name: one for one in self.checks},
+            bundle=self.bundle,
+            known_in=self._known_in,
         )
         body = RoundBody(
             self.plan,
@@ -137,6 +139,7 @@ class _Loop:
             self.common,
             self.knobs.unknown_price_usd_per_call,
             self.knobs.confirm_runs,
+            self.bundle,
         )
         limits = Limits(max_iterations=self.knobs.max_rounds)
         if self.cases:
@@ -154,6 +157,7 @@ class _Loop:
             self._run_workflow,
             self.facts,
             NoChecks() if self.declared is None else self.declared,
+            self.bundle,
         )
         return EvidenceLoop(judge, trials, self.cases, self.recorder, self.facts, self.knobs, self._is_true)
 
@@ -185,7 +189,7 @@ class _Loop:
         place = replace(self.place, key=self.place.part("restore"))
         label = "Enhance: back to round 1" if wanted == 1 else f"Enhance: back to round {wanted}"
         current = await self.edit_target.current(place, self.course.text)
-        sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask())
+        sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask(), bundle=self.bundle)
         await self.edit_target.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
 
     def _details(self, outcome: Outcome, best: int | None) -> OutcomeDetails:
@@ -226,6 +230,39 @@ class _Loop:
             found, quoted=quoted, sought=sought_by(every), looked_at=looked_at, reviewed=self.knobs.pause_between_rounds
         )
 
+    def _baselines(self, start: WorkingCopy, own: Baseline) -> dict[str, Baseline]:
+        """Of the called workflows that plans may edit: what holds for the workflow holds for each, and none learns the
+        words by which its callers judge it."""
+        callers = [own, *(Baseline.of(start.workspace, one) for one in start.documents.values())]
+        found = dict[str, Baseline]()
+        for path in self.bundle.others:
+            document = start.documents[path]
+            judged = (text for caller in callers for text in judged_elsewhere(start.workspace, caller, document))
+            known = Baseline.of(start.workspace, document)
+            found[path] = replace(
+                known,
+                quoted=own.quoted,
+                sought=own.sought,
+                judged_by=tuple(dict.fromkeys(judged)),
+                reviewed=own.reviewed,
+            )
+        return found
+
+    def _known_in(self, path: str) -> PlanContext:
+        """What a plan may build on in one of the files."""
+
+        def exists(reference: str) -> bool:
+            document = self.open(self.course.text).at(path).document
+            found = self.workspace.resolve(document, reference).document
+            return found is not None and found.uri != document.uri
+
+        return PlanContext(
+            pool=self.knobs.fallback_pool,
+            skills=frozenset(cast("list[str]", self.plan.details.get("skills") or [])),
+            first_maxima=maxima(self.start.at(path).document),
+            workflow_exists=exists,
+        )
+
     async def facts(self) -> Sequence[Event]:
         return await self.program.facts(self.plan.run_id)
 
@@ -239,15 +276,20 @@ class _Loop:
         return await self.program.workflow.run(plan, recorder, models, turn.place)
 
     def open(self, text: str) -> WorkingCopy:
-        """A text of the workflow among the files that it can reach."""
-        whole = f"{self.plan.root}/{self.plan.path}"
-        document = Document.open(uri_of(whole), text, path=whole)
-        return WorkingCopy(self.workspace.with_document(document), document)
+        """A text of the workflow, and of what plans may edit, among the files that it can reach."""
+        workspace, files = self.workspace, dict[str, str]()
+        for path, one in self.bundle.apart(text).items():
+            whole = f"{self.plan.root}/{path}"
+            document = Document.open(uri_of(whole), one, path=whole)
+            workspace = workspace.with_document(document)
+            files[path] = document.uri
+        primary = files.pop(self.plan.path)
+        return WorkingCopy(workspace, workspace.documents[primary], self.bundle, files)
 
     def errors(self) -> Errors:
         def found(copy: WorkingCopy) -> Sequence[str]:
-            [problems] = self.program.validate(copy.workspace, [copy.document])
-            return [f"{one.code}: {one.message}" for one in problems]
+            found = self.program.validate(copy.workspace, list(copy.documents.values()))
+            return [f"{one.code}: {one.message}" for problems in found for one in problems]
 
         return found
 
@@ -255,11 +297,6 @@ class _Loop:
         """Keys, and the constants of the file, which may hold what nobody else should read."""
         secrets = (*self.program.secrets(self.plan), *_constants(self.plan))
         return lambda text: redact(text, secrets)
-
-    def _exists(self, reference: str) -> bool:
-        document = self.open(self.course.text).document
-        found = self.workspace.resolve(document, reference).document
-        return found is not None and found.uri != document.uri
 
     def _room(self, provider: str) -> int:
         """A model on this machine has little; of others nobody knows, and theirs is large."""
@@ -273,10 +310,17 @@ class _Loop:
         return None if price is None else price.usd(sent, got)
 
     def _edit_target(self) -> EditTarget:
+        others = {path: Path(self.plan.root, path) for path in self.bundle.others}
         if self.plan.details.get("headless"):
-            return FileTarget(self.recorder, Path(self.plan.root, self.plan.path))
+            return FileTarget(self.recorder, Path(self.plan.root, self.plan.path), self.bundle, others)
         uri = text_field(self.plan.details, "uri") or uri_of(Path(self.plan.root, self.plan.path))
-        return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds)
+        uris = {path: uri_of(whole) for path, whole in others.items()}
+        return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds, uris)
+
+
+def bundle_of(plan: Plan) -> Bundle:
+    """The files that plans may edit, as the start has recorded them."""
+    return Bundle(plan.path, tuple(cast("list[str]", plan.details.get("files") or [])))
 
 
 def trial_cases(plan: Plan) -> tuple[TrialCase, ...]:

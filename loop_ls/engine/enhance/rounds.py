@@ -18,6 +18,7 @@ from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.money.loop_account import LoopCap
@@ -31,10 +32,12 @@ RunWorkflow = Callable[[Plan, Turn, Recorder, Models], Awaitable[Outcome]]
 @dataclass
 class EnhanceMemory:
     """The memory: the text of each round, what was seen of it, and what the planner has tried so far.
-    `baseline` is what plans are compared with. Where plans are tried before they are written, `written` is what the
-    document holds, and `chosen` the round whose text that is."""
+    `baseline` is what plans are compared with, `files` has those of other files that plans may edit, by path. Where
+    plans are tried before they are written, `written` is what the document holds, and `chosen` the round whose text
+    that is."""
 
     baseline: Baseline
+    files: dict[str, Baseline] = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
     observed: dict[int, Observed] = field(default_factory=dict)
     outputs: dict[int, str] = field(default_factory=dict)
@@ -54,6 +57,9 @@ class EnhanceMemory:
         self.observed[number] = observed
         names = {one.step.partition("/")[0] for one in observed.failures}
         self.baseline = replace(self.baseline, failed=self.baseline.failed | names)
+        inner = {name for one in observed.failures for name in one.step.split("/")[1:]}
+        for path, known in self.files.items():
+            self.files[path] = replace(known, failed=known.failed | inner)
 
     @property
     def ran_at_first(self) -> tuple[str, ...]:
@@ -101,6 +107,7 @@ class RoundBody:
     common: Callable[[int, Decimal], RoundNumbers]
     unknown_price: float
     runs: int = 1
+    bundle: Bundle = ALONE
 
     async def run(self, turn: Turn) -> str:
         text, number = self.course.text, turn.number
@@ -108,7 +115,7 @@ class RoundBody:
         costs = await self.costs()
         started = RoundStarted(**self.common(number, costs.spent), text_sha256=text_hash(text))
         await self.recorder.record(turn.place.part("round"), [started.fact(turn.place)], answer=text)
-        plan = replace(self.plan, texts={**self.plan.texts, self.plan.path: text})
+        plan = replace(self.plan, texts={**self.plan.texts, **self.bundle.apart(text)})
         output = ""
         for place in run_places(turn, self.runs):
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -19,6 +19,7 @@ from loop_ls.engine.core.plan import ENHANCE, ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
+from loop_ls.engine.enhance.edit_target import is_itself
 from loop_ls.engine.enhance.evidence.trials import RecordedEvidence
 from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
@@ -89,10 +90,11 @@ class EnhancePreparer:
         settings, wrong = knobs(section, key)
         if wrong:  # of a list, whose entries only the knobs look at
             raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Mend it, then start the loop again.")
+        files = await asyncio.to_thread(editable_files, settings, request.root, prepared.started)
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
         self._ask_planner(prepared, snapshot, planner, request, models)
-        loop = _as_loop(prepared, snapshot, request, settings, planner, section, evidence)
+        loop = _as_loop(prepared, snapshot, request, settings, planner, section, evidence, files)
         await self._workflow.settle(loop, request.consent)
         return loop
 
@@ -191,6 +193,7 @@ def _as_loop(
     planner: Planner,
     section: Json,
     evidence: RecordedEvidence | None,
+    files: Sequence[str],
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
@@ -210,6 +213,7 @@ def _as_loop(
         "skills": sorted(skill_files(request.root)),
         "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],
         **({} if evidence is None else {"evidence": evidence}),
+        **({"files": [*files]} if files else {}),
     }
     limits = {
         **started.limits,
@@ -218,11 +222,30 @@ def _as_loop(
     }
     warnings = _warnings(prepared)
     warnings += [] if evidence is None else told_before(evidence, settings)
+    if files:
+        warnings.append(f"Plans may also edit {', '.join(f'`{path}`' for path in files)} (`enhance.files`).")
     if (cli := _unsuitable(snapshot, planner.target.provider)) is not None:
         warnings.append(f"`{planner.target.provider}` runs {cli}, which does not plan well.")
     more = {**prepared.more, **({"warnings": warnings} if warnings else {})}
     changed = started.model_copy(update={"format": ENHANCE, "plan": plan, "limits": limits})
     return Prepared(changed, prepared.texts, more)
+
+
+def editable_files(settings: Knobs, root: Path, started: RunStarted) -> list[str]:
+    """The called workflows that plans may edit, relative to the root: of those that the settings list, the ones that
+    this workflow can reach. Raises `Refused` for one that is not there, or leads elsewhere."""
+    reached = {str(path) for path in as_object(started.plan.get("keys")).values()}
+    found = list[str]()
+    for path in settings.files:
+        whole = root / path
+        if not is_itself(whole, path):
+            told = f"`{path}` of `enhance.files` is a link, or leads out of the workspace."
+            raise Refused("bad_argument", told, "Name the file itself, by its path below the workspace.")
+        if not whole.is_file():
+            raise Refused("not_found", f"There is no file `{path}`, which `enhance.files` names.", "Mend the settings.")
+        if path in reached and path != started.path and path not in found:
+            found.append(path)
+    return found
 
 
 def _warnings(prepared: Prepared) -> list[str]:

@@ -42,6 +42,7 @@ class Knobs:
     excerpt_chars: int = 2000
     fallback_pool: tuple[Target, ...] = ()
     verifiers: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     transient_backoff_seconds: float = 5.0
     apply_when_headless: bool = False
     on_give_up: Literal["keep", "revert", "best"] = "keep"
@@ -97,6 +98,9 @@ def fault(key: Key, value: Json) -> str | None:
     if key.name == "fallbackPool":
         good = isinstance(value, list) and all(_pair(one) is not None for one in value)
         return None if good else "is a list of objects with `provider` and `model`"
+    if key.name == "files":
+        good = isinstance(value, list) and all(isinstance(one, str) and lies_below(one) for one in value)
+        return None if good else "is a list of files below the workspace, such as `parts/draft.yaml`"
     match key.type:
         case Type.TEXTS:
             good = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
@@ -110,6 +114,12 @@ def fault(key: Key, value: Json) -> str | None:
             return None if value in key.choices else f"is {listed}"
         case _:
             return None if isinstance(value, str) and value else "is a text"
+
+
+def lies_below(path: str) -> bool:
+    """Whether a path, as it is written, leads nowhere but below the workspace."""
+    parts = path.split("/")
+    return not any(one in ("", ".", "..") for one in parts) and not any(sign in path for sign in "\\:~")
 
 
 def defaults() -> dict[str, Json]:

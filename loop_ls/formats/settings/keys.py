@@ -274,6 +274,14 @@ _KNOBS = (
         maximum=20000,
     ),
     Key(
+        "files",
+        Type.TEXTS,
+        "Files of called workflows that plans may edit, too, by their paths below the workspace. Each plan is one edit "
+        "of all of them.",
+        default="[]",
+        examples=("parts/draft.yaml",),
+    ),
+    Key(
         "fallbackPool",
         Type.BLOCKS,
         "Provider and model pairs that the planner may add as fallbacks.",

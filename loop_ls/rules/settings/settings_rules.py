@@ -11,6 +11,7 @@ from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
+from loop_ls.formats.settings.enhance import lies_below
 from loop_ls.formats.settings.keys import PRICE, PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
 from loop_ls.formats.settings.price import price_faults
@@ -357,3 +358,42 @@ def _leads_somewhere(view: ObjectView, pattern: str) -> bool:
         return True
     known = pattern.strip("/").removeprefix("./")
     return any(other.path.startswith(f"{root}/{known}/") for other in view.workspace.documents.values())
+
+
+@rule("LS009", "uneditable-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
+def uneditable_file(view: ObjectView) -> Iterator[Draft]:
+    """A file in `enhance.files` that no plan can edit: it lies outside of the workspace, or is none of its workflows.
+
+    Paths count from the folder of the settings and cannot leave it. An enhance loop does not start with such a file.
+
+    Bad::
+        #- .loop-ls.yaml
+        enhance: {files: [../draft.yaml]}
+    Good::
+        #- .loop-ls.yaml
+        enhance: {files: [parts/draft.yaml]}
+        #- parts/draft.yaml
+        $schema: workflow/v2.0
+        name: draft
+        version: 1.0.0
+        description: Writes a draft
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+    """
+    root = f"{view.workspace.roots.workspace}/"
+    known = [one.path.removeprefix(root) for one in view.workspace.documents.values() if one.is_workflow]
+    for piece, field in _fields(view):
+        if field.key.name != "files" or not isinstance(field.node, Sequence):
+            continue
+        for item in [one for one in field.node.items if one is not None]:
+            path = text_of(item)
+            if path is None or path in known:
+                continue
+            if not lies_below(path):
+                yield draft(piece, mark(item), f"`{shortened(path)}` leads out of the workspace, or is no plain path")
+                continue
+            better = nearest(path, known)
+            fix = (builders.reword(piece, item.span, better),) if better and isinstance(item, Scalar) else ()
+            told = f"there is no workflow `{shortened(path)}` in the workspace{did_you_mean(path, known)}"
+            yield draft(piece, mark(item), told, fixes=fix)

@@ -65,6 +65,7 @@ class Texts:
         self.fresh = True
         self.new.append(opened)
         self._watcher.touch(opened)
+        self._wake(opened)
 
     def changed(self, params: JsonObject) -> None:
         item, changes = params.get("textDocument"), params.get("contentChanges")
@@ -149,7 +150,7 @@ class Texts:
     # -- reading ------------------------------------------------------------------------------
 
     async def next_change(self, key: str) -> None:
-        """Wait until the editor changes this document. The caller sets a limit."""
+        """Wait until the editor changes this document, or opens it. The caller sets a limit."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, []).append(waiting)
         await waiting

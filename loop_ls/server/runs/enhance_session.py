@@ -7,6 +7,7 @@ editor's word alone says nothing about what it holds now. Whoever answers first,
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,11 @@ from loop_ls.client.engine_location import speaks_as_owner
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
+from loop_ls.server.documents import uris
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.hash import text_hash
-from loop_ls.text.json_value import JsonObject, int_field, text_field
+from loop_ls.text.json_value import Json, JsonObject, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -27,6 +29,14 @@ if TYPE_CHECKING:
     from loop_ls.server.runs.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
+
+
+def _together(files: list[JsonObject], texts: list[str]) -> str:
+    """The texts of several files as one, as the facts of the loop spell it."""
+    return json.dumps(
+        {text_field(one, "path"): text for one, text in zip(files, texts, strict=True)}, ensure_ascii=False
+    )
+
 
 #: Seconds until an edit that was taken has to be seen in the document.
 _SEEN_IN = 10.0
@@ -95,8 +105,52 @@ class Rounds:
         opened = self._session.open.get(record.key)
         if sent is None or opened is None:
             return  # another window has the file open, or the engine's own limit ends the wait
-        told = await self._taken(opened, sent)
+        if files := listed(sent.get("files")):
+            told = await self._taken_together(sent, files)
+        else:
+            told = await self._taken(opened, sent)
         await self._say(record, "acknowledge", {"planId": sent["planId"], **told})
+
+    async def _taken_together(self, sent: JsonObject, files: list[JsonObject]) -> JsonObject:
+        """The same of an edit that changes several files: one change for the editor, and what each of them holds."""
+        before = [self._held(one) for one in files]
+        held = [opened for opened in before if opened is not None]
+        if len(held) < len(files):
+            return {"outcome": "refused", "failureReason": "a file of the change cannot be read"}
+        texts = [str(opened.document.text) for opened in held]
+        hashes = [text_hash(text) for text in texts]
+        if all(found == one["textSha256"] for found, one in zip(hashes, files, strict=True)):
+            return {"outcome": "applied", "text": _together(files, texts)}
+        if any(found != one["baseSha256"] for found, one in zip(hashes, files, strict=True)):
+            told = "a document was changed meanwhile"
+            return {"outcome": "stale", "text": _together(files, texts), "failureReason": told}
+        edit = self._edit([(opened, one) for opened, one in zip(held, files, strict=True) if one["edits"]], sent)
+        try:
+            answer = await self._client.ask(
+                lsp.WORKSPACE_APPLY_EDIT, {"label": sent["label"], "edit": edit}, _APPLY_LIMIT
+            )
+            if not isinstance(answer, dict) or answer.get("applied") is not True:
+                reason = answer.get("failureReason") if isinstance(answer, dict) else None
+                return {"outcome": "refused", "failureReason": str(reason or "the editor gave no reason")}
+            async with asyncio.timeout(_SEEN_IN):
+                for one, text in zip(files, texts, strict=True):
+                    while one["edits"] and self._text_now(one) == text:
+                        await self._texts.next_change(uris.key(text_field(one, "uri")))
+        except TimeoutError:  # what is not open may have been written: nobody tells of that
+            if any(one["edits"] and self._text_now(one) == text for one, text in zip(files, texts, strict=True)):
+                return {"outcome": "no_change_seen", "failureReason": "the editor did not show the change"}
+        except Refused as refused:  # an error instead of an answer
+            return {"outcome": "client_gone", "failureReason": refused.message}
+        return {"outcome": "applied", "text": _together(files, [self._text_now(one) for one in files])}
+
+    def _held(self, file: JsonObject) -> OpenDocument | None:
+        """A file as the editor has it open, else as it lies on the disk."""
+        uri = text_field(file, "uri")
+        return self._session.find(uri) or self._session.loaded(uri)
+
+    def _text_now(self, file: JsonObject) -> str:
+        held = self._held(file)
+        return "" if held is None else str(held.document.text)
 
     async def _taken(self, opened: OpenDocument, sent: JsonObject) -> JsonObject:
         """Have the editor take an edit, and say what the document holds then."""
@@ -108,7 +162,9 @@ class Rounds:
         seen = asyncio.ensure_future(self._texts.next_change(opened.key))
         try:
             answer = await self._client.ask(
-                lsp.WORKSPACE_APPLY_EDIT, {"label": sent["label"], "edit": self._edit(opened, sent)}, _APPLY_LIMIT
+                lsp.WORKSPACE_APPLY_EDIT,
+                {"label": sent["label"], "edit": self._edit([(opened, sent)], sent)},
+                _APPLY_LIMIT,
             )
             if not isinstance(answer, dict) or answer.get("applied") is not True:
                 reason = answer.get("failureReason") if isinstance(answer, dict) else None
@@ -124,25 +180,31 @@ class Rounds:
             seen.cancel()
         return {"outcome": "applied", "text": str(opened.document.text)}
 
-    def _edit(self, opened: OpenDocument, sent: JsonObject) -> JsonObject:
+    def _edit(self, files: list[tuple[OpenDocument, JsonObject]], sent: JsonObject) -> JsonObject:
         """As one change that one undo takes back. Ranges of facts count UTF-16 units."""
-        held, client = opened.document.text, self._client.facts
-        base, places = PositionMapping(held, "utf-16"), PositionMapping(held, self._session.encoding)
-        edits = [
-            places.edit(base.read_range(one["range"]), text_field(one, "newText")) for one in listed(sent["edits"])
-        ]
+        client = self._client.facts
+        every = [(opened, self._edits_of(opened, one)) for opened, one in files]
         if not client.document_changes:
-            return {"changes": {opened.uri: edits}}
-        document: JsonObject = {"uri": opened.uri, "version": opened.document.version}
+            return {"changes": {opened.uri: edits for opened, edits in every}}
         if not client.confirms_edits:
-            return {"documentChanges": [{"textDocument": document, "edits": edits}]}
+            return {"documentChanges": [{"textDocument": self._version(one), "edits": edits} for one, edits in every]}
         reasons = "; ".join(f"{one['op']} {one['target']}: {one['reason']}" for one in listed(sent.get("changes")))
         note = {"label": sent["label"], "description": reasons, "needsConfirmation": False}
-        annotated: list[JsonObject] = [{**edit, "annotationId": "enhance"} for edit in edits]
-        return {
-            "documentChanges": [{"textDocument": document, "edits": annotated}],
-            "changeAnnotations": {"enhance": note},
-        }
+        changes: list[Json] = [
+            {"textDocument": self._version(one), "edits": [{**edit, "annotationId": "enhance"} for edit in edits]}
+            for one, edits in every
+        ]
+        return {"documentChanges": changes, "changeAnnotations": {"enhance": note}}
+
+    def _edits_of(self, opened: OpenDocument, sent: JsonObject) -> list[JsonObject]:
+        held = opened.document.text
+        base, places = PositionMapping(held, "utf-16"), PositionMapping(held, self._session.encoding)
+        return [places.edit(base.read_range(one["range"]), text_field(one, "newText")) for one in listed(sent["edits"])]
+
+    def _version(self, opened: OpenDocument) -> JsonObject:
+        """Of a file that is not open nobody knows a version."""
+        is_open = self._session.open.get(opened.key) is opened
+        return {"uri": opened.uri, "version": opened.document.version if is_open else None}
 
     # -- questions --------------------------------------------------------------------------------
 

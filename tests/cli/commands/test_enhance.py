@@ -94,3 +94,46 @@ def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: CliPro
     assert "! Up to 60 real runs on 2 cases and 0 held out, for at most $5.00." in done.stderr
     assert "6 of 6 trials passed" in done.stderr
     assert file.read_text() == MENDED
+
+
+CALLING = """\
+$schema: workflow/v2.0
+name: report
+version: 1.0.0
+execution: {provider: scripted, model: m}
+steps:
+  - {name: draft, template: {name: part, with: {input: "{{input}}"}}}
+  - {name: publish, run: "Publish {{draft}}"}
+"""
+PART = """\
+$schema: workflow/v2.0
+name: part
+version: 1.0.0
+execution: {provider: scripted, model: m}
+steps:
+  - {name: words, run: "Write about {{input}}"}
+"""
+PLAN_FOR_PART = (
+    '{"rationale": "a tone", "ops": [{"op": "set_instructions", "target": "words", "file": "parts/part.yaml", '
+    '"run": "Write kindly about {{input}}", "reason": "a tone"}]}'
+)
+
+
+def test_EB_133_the_command_changes_a_called_file_that_the_settings_allow(alone: CliProject) -> None:
+    main, called = alone.write("report.yaml", CALLING), alone.write("parts/part.yaml", PART)
+    answers = (
+        "answers:\n  - when: {step: words, contains: kindly}\n    say: kind words\n"
+        "  - when: {step: words}\n    say: {fail: bad_answer}\n"
+        f"  - when: {{purpose: planner}}\n    say: '{PLAN_FOR_PART}'\n  - say: the report\n"
+    )
+    alone.write("report.answers.yaml", answers)
+    alone.write(".loop-ls.yaml", "workflowRoots: [parts]\nenhance: {files: [parts/part.yaml]}\n")
+    done = alone.call("enhance", "report.yaml", "--input", "tea")
+    assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
+    assert "! Plans may also edit `parts/part.yaml` (`enhance.files`)." in done.stderr
+    assert called.read_text() == PART.replace("Write about", "Write kindly about")
+    assert main.read_text() == CALLING
+    [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
+    told = alone.call("enhance", "--timeline", run_id).stdout
+    assert "words in parts/part.yaml" in told.replace("\\", "")
+    assert "parts/part.yaml (after)" in told

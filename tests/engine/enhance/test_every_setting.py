@@ -191,14 +191,15 @@ FAR_END: dict[str, tuple[Any, Seen]] = {
     "maxTrialsPerText": (5, most_of_a_text),
     "maxTrials": (4, counted),
 }
-#: Settings that decide before a loop begins: `tests/engine/enhance/test_real_engine.py` starts loops with them.
-AT_THE_START = {"plannerProvider", "plannerModel", "applyWhenHeadless"}
+#: Settings that decide before a loop begins: `test_real_engine.py` and `test_other_files.py` start loops with them.
+AT_THE_START = {"plannerProvider", "plannerModel", "applyWhenHeadless", "files"}
 
 
 def test_no_setting_is_left_out() -> None:
     assert FAR_END.keys() | AT_THE_START == defaults().keys()
     assert not FAR_END.keys() & AT_THE_START
-    there = (Path(__file__).parent / "test_real_engine.py").read_text("utf-8")
+    files = ("test_real_engine.py", "test_other_files.py")
+    there = "".join((Path(__file__).parent / name).read_text("utf-8") for name in files)
     assert [name for name in AT_THE_START if name not in there] == []
 
 

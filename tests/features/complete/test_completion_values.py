@@ -360,3 +360,16 @@ def test_arguments_that_stand_below_are_not_offered_again(ask: Any) -> None:
 
 def test_elements_that_stand_below_are_not_offered_again(ask: Any) -> None:
     assert ask(NEEDS % "\n      $0\n      - a").labels == ["refined", "b"]
+
+
+def test_EB_134_files_that_plans_may_edit_are_the_workflows_of_the_workspace(ask: Any) -> None:
+    asked = ask("""
+        #- .loop-ls.yaml
+        enhance:
+          files: [parts/draft.yaml, $0]
+        #- parts/draft.yaml
+        steps: [{name: a, run: Say it}]
+        #- parts/other.yaml
+        steps: [{name: a, run: Say it}]
+    """)
+    assert asked.labels == ["parts/other.yaml"]

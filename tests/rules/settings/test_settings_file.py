@@ -1,10 +1,10 @@
-"""The settings of a project as a file that is checked (LS001 to LS008)."""
+"""The settings of a project as a file that is checked (LS001 to LS009)."""
 
 from __future__ import annotations
 
 import pytest
 
-from loop_ls.testing.fixture import read_fixture
+from loop_ls.testing.fixture import HEAD, read_fixture
 from tests.rules.checking import check_findings, findings_of
 
 PATH = ".loop-ls.yaml"
@@ -192,3 +192,20 @@ def test_LS003_says_which_word_was_meant() -> None:
     assert "did you mean" not in said("entirely-else")
     assert codes("rules: {WF115: hint}\n") == []
     assert codes("rules: {WF115: }\n") == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../flow.yaml", "/flow.yaml", "a/../flow.yaml", "~/flow.yaml", "a\\\\b.yaml", "c:b.yaml"]
+)
+def test_LS009_paths_that_leave_the_workspace(path: str) -> None:
+    for text in (f'enhance: {{files: ["{path}"]}}', f'enhance: {{workflows: {{main: {{files: ["{path}"]}}}}}}'):
+        assert codes(text) == ["LS009"]
+
+
+def test_LS009_a_file_that_is_no_workflow_of_the_workspace() -> None:
+    told = "enhance:\n  files: [parts/draft.yaml, parts/drfat.yaml, other.yaml]\n"
+    flow = f"#- parts/draft.yaml\n{HEAD}steps:\n  - {{name: a, run: Say it}}\n"
+    found = findings_of(read_fixture(told + flow, PATH, head=False))[PATH]
+    assert [one.rule for one in found] == ["LS009", "LS009"]
+    assert "did you mean `parts/draft.yaml`?" in found[0].message
+    assert [len(one.fixes) for one in found] == [1, 0]

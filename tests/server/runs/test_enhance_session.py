@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.enhance.edit_target import Sent, edits_wire
+from loop_ls.engine.enhance.edit_target import Sent, edit_sent, edits_wire
+from loop_ls.engine.enhance.plan.bundle import Bundle
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.runs.context import RunContext
@@ -19,6 +20,7 @@ from loop_ls.server.runs.run_record import RunRecord
 from loop_ls.text.hash import text_hash
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
+from tests.engine.enhance.loops import applied
 
 Json = dict[str, Any]
 FLOW = """\
@@ -194,6 +196,102 @@ async def test_an_editor_takes_no_edit_of_a_loop_that_somebody_else_started(
     await asyncio.gather(*rounds._open.values())
     assert (len(buffer.asked), len(said)) == (taken, taken)
     assert (buffer.text == FLOW) == (not taken)
+
+
+CALLED = FLOW.replace("report", "write")
+
+
+class TwoBuffers(Buffer):
+    """An editor that opens what an edit changes and is not open, as editors do, and applies all of it or nothing."""
+
+    def __init__(self, folder: Path, takes: str = "applied") -> None:
+        super().__init__(folder, takes)
+        self.called = folder / "write.yaml"
+        self.called.write_text(CALLED)
+        self.shown: dict[str, str] = {}
+
+    def _take(self, message: Json) -> None:
+        changes = message["params"]["edit"]["documentChanges"]
+        self.send({"id": message["id"], "result": {"applied": True}})
+        for change in changes if self.takes == "applied" else ():
+            uri = change["textDocument"]["uri"]
+            if uri == self.uri:
+                for edit in reversed(change["edits"]):
+                    self.type(edit["range"], edit["newText"])
+            else:
+                assert change["textDocument"]["version"] is None
+                document = {"uri": uri, "languageId": "yaml", "version": 1, "text": CALLED}
+                self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+                self.shown[uri] = applied(CALLED, change)
+                whole = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": self.shown[uri]}]}
+                self.send({"method": "textDocument/didChange", "params": whole})
+
+
+def sent_of_two(buffer: TwoBuffers, report: str, write: str) -> Json:
+    bundle = Bundle("report.yaml", ("write.yaml",))
+    base = bundle.joined({"report.yaml": FLOW, "write.yaml": CALLED})
+    text = bundle.joined({"report.yaml": report, "write.yaml": write})
+    one = Sent("plan", "Enhance round 2: 2 changes", base, text, bundle=bundle)
+    uris = {"write.yaml": buffer.called.as_uri()}
+    numbers: Any = {"round": 1, "max_rounds": 3, "spent_usd": 0.0, "cap_usd": 5.0}
+    return edit_sent(one, numbers, buffer.uri, uris).model_dump(by_alias=True)
+
+
+async def told_of_two(buffer: TwoBuffers, fact: Json) -> Json:
+    return await rounds_of(buffer)._taken_together(fact, fact["files"])
+
+
+REPORT, WRITE = FLOW.replace("Write", "Tell"), CALLED.replace("Write", "Say")
+
+
+@pytest.mark.parametrize("able", [{}, {"changeAnnotationSupport": {}}])
+async def test_EB_132_several_files_are_one_edit_and_each_is_looked_at(tmp_path: Path, able: Json) -> None:
+    buffer = TwoBuffers(tmp_path)
+    buffer.begin(**able)
+    answer = await told_of_two(buffer, sent_of_two(buffer, REPORT, WRITE))
+    assert (answer["outcome"], json.loads(answer["text"])) == (
+        "applied",
+        {"report.yaml": REPORT, "write.yaml": WRITE},
+    )
+    assert len(buffer.asked) == 1  # one edit is one undo
+    assert buffer.called.read_text() == CALLED  # nothing is saved for anybody
+
+
+async def test_EB_132_a_file_that_does_not_change_is_not_touched(tmp_path: Path) -> None:
+    buffer = TwoBuffers(tmp_path)
+    buffer.begin()
+    assert (await told_of_two(buffer, sent_of_two(buffer, FLOW, WRITE)))["outcome"] == "applied"
+    [request] = buffer.asked
+    [change] = request["params"]["edit"]["documentChanges"]
+    assert change["textDocument"]["uri"] == buffer.called.as_uri()
+
+
+async def test_EB_132_a_yes_without_the_change_of_each_file_is_no_arrival(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.server.runs.enhance_session._SEEN_IN", 0.01)
+    buffer = TwoBuffers(tmp_path, "silent")
+    buffer.begin()
+    assert (await told_of_two(buffer, sent_of_two(buffer, REPORT, WRITE)))["outcome"] == "no_change_seen"
+    buffer.called.write_text(CALLED + "# mine\n")
+    stale = await told_of_two(buffer, sent_of_two(buffer, REPORT, WRITE))
+    assert (stale["outcome"], json.loads(stale["text"])) == (
+        "stale",
+        {"report.yaml": FLOW, "write.yaml": CALLED + "# mine\n"},
+    )
+
+
+async def test_EB_132_an_editor_that_writes_what_is_not_open_has_done_it_too(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("loop_ls.server.runs.enhance_session._SEEN_IN", 0.01)
+    buffer = TwoBuffers(tmp_path)
+    monkeypatch.setattr(TwoBuffers, "_take", lambda self, message: self._write(message), raising=False)
+    monkeypatch.setattr(TwoBuffers, "_write", _written, raising=False)
+    buffer.begin()
+    answer = await told_of_two(buffer, sent_of_two(buffer, FLOW, WRITE))
+    assert (answer["outcome"], json.loads(answer["text"])["write.yaml"]) == ("applied", WRITE)
+
+
+def _written(self: TwoBuffers, message: Json) -> None:
+    self.called.write_text(WRITE)
+    self.send({"id": message["id"], "result": {"applied": True}})
 
 
 async def test_a_state_that_is_ahead_of_its_facts_is_looked_at_again(tmp_path: Path, monkeypatch: Any) -> None:

@@ -32,6 +32,15 @@ export interface EditAnswer {
   failureReason?: string;
 }
 
+/** One file of an edit that changes several: all of them, the workflow first. */
+export interface EditedFile {
+  path: string;
+  uri: string;
+  baseSha256?: string;
+  textSha256?: string;
+  edits?: Record<string, unknown>[];
+}
+
 /** A failure as data: which one, one sentence, what to do. */
 export interface Error {
   code: string;
@@ -276,7 +285,7 @@ export interface EditRefusedFact extends FactBase {
   answer?: EditAnswer;
 }
 
-/** An edit on its way to an editor, which answers `question`, or to a file (no question). */
+/** An edit on its way to an editor, which answers `question`, or to a file (no question). With `files` it changes several at once; the text of an answer is then a JSON object of their paths and texts. */
 export interface EditSentFact extends FactBase {
   kind: "edit_sent";
   round: number;
@@ -291,6 +300,7 @@ export interface EditSentFact extends FactBase {
   diff?: string;
   uri?: string;
   edits?: Record<string, unknown>[];
+  files?: EditedFile[];
   question?: string;
 }
 

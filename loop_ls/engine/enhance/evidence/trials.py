@@ -18,6 +18,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
+from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failed_checks import failed_step
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
@@ -114,6 +115,7 @@ class Trials:
     run_workflow: RunWorkflow
     facts: Callable[[], Awaitable[Sequence[Event]]]
     checks: TrialChecks
+    bundle: Bundle = ALONE
     made: int = 0
     ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
     _opened: dict[str, Document] = field(default_factory=dict)
@@ -153,7 +155,7 @@ class Trials:
     async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
         costs = LoopCosts.of(await self.facts(), self.knobs)
         before = costs.rounds
-        texts = {**self.plan.texts, self.plan.path: text}
+        texts = {**self.plan.texts, **self.bundle.apart(text)}
         plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
         outcome, ended = Outcome("budget"), costs.exhausted
         if not ended:
@@ -211,7 +213,9 @@ class Trials:
     ) -> Observed:
         document = self._opened.get(text)
         if document is None:
-            document = self._opened[text] = Document.open("file:///round.yaml", text)
+            document = self._opened[text] = Document.open(
+                "file:///round.yaml", self.bundle.apart(text)[self.bundle.primary]
+            )
         expected = self.ran_at_first.get(case.name, frozenset()) if turn.number > 1 else frozenset()
         below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
         observed = observe(

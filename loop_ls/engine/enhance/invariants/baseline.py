@@ -21,7 +21,8 @@ class Baseline:
     """`first` is the text of round 1. `added` are the shapes of elements that came later, as first seen.
     `failed` are all elements that failed in some round. `quoted` are texts that must not get into the
     workflow: inputs of cases. `sought` are whole texts that checks look for, `looked_at` the elements that
-    they look at. `reviewed`: a person looks at each plan before it is applied.
+    they look at. `judged_by` are the criteria by which other files judge what this one gives. `reviewed`: a person
+    looks at each plan before it is applied.
     """
 
     workspace: Workspace
@@ -33,6 +34,7 @@ class Baseline:
     quoted: tuple[str, ...] = ()
     sought: tuple[str, ...] = ()
     looked_at: frozenset[str] = frozenset()
+    judged_by: tuple[str, ...] = ()
     reviewed: bool = False
 
     @staticmethod

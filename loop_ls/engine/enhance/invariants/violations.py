@@ -65,9 +65,12 @@ def violations(base: Baseline, workspace: Workspace, now: Document) -> tuple[Vio
     return tuple(found for check in _CHECKS for found in check(compared))
 
 
-def new_violations(base: Baseline, workspace: Workspace, before: Document, now: Document) -> tuple[Violation, ...]:
-    """What `now` breaks and the text before the plan did not."""
-    known = {(one.code, one.subject, one.found) for one in violations(base, workspace, before)}
+def new_violations(
+    base: Baseline, workspace: Workspace, before: Document, now: Document, earlier: Workspace | None = None
+) -> tuple[Violation, ...]:
+    """What `now` breaks and the text before the plan did not. `earlier` is the workspace of that one, where other files
+    of it are changed as well."""
+    known = {(one.code, one.subject, one.found) for one in violations(base, earlier or workspace, before)}
     return tuple(one for one in violations(base, workspace, now) if (one.code, one.subject, one.found) not in known)
 
 
@@ -143,6 +146,8 @@ def _until(it: Compared) -> Iterator[Violation]:
 def _subject(it: Compared) -> Iterator[Violation]:
     """What is judged does not learn the words of its judge, nor does anything that flows into it."""
     criteria = [(criterion, {name} | reaches(it.now, name)) for name, criterion in _criteria(it)]
+    everything = {one.name for one in it.now.elements}
+    criteria += [(criterion, everything) for criterion in it.base.judged_by]
     for element in it.now.elements:
         first = it.base.first.element(element.name)
         before = None if first is None else shape_of(it.base.first, first)
@@ -246,6 +251,29 @@ def _guard_sources(base: Baseline) -> frozenset[str]:
             if use.slot.kind == "if":
                 found.update(source_of(base.first, use.name))
     return frozenset(name for name in found if base.first.element(name) is not None)
+
+
+def judged_elsewhere(workspace: Workspace, caller: Baseline, file: Document) -> tuple[str, ...]:
+    """The criteria by which a caller judges what another file gives: those of its loops, and of checks of its steps."""
+    compared, found = Compared(caller, workspace, caller.first), list[str]()
+    for name, criterion in _criteria(compared):
+        element = caller.first.element(name)
+        callee = None if element is None else workspace.callee(caller.first, element.reference)
+        if callee is not None and (callee.uri == file.uri or _leads_to(workspace, callee, file)):
+            found.append(criterion)
+    return tuple(found)
+
+
+def _leads_to(workspace: Workspace, document: Document, file: Document) -> bool:
+    seen, waiting = {document.uri}, [document]
+    while waiting:
+        one = waiting.pop()
+        for element in one.calling:
+            callee = workspace.callee(one, element.reference)
+            if callee is not None and callee.uri not in seen:
+                seen.add(callee.uri)
+                waiting.append(callee)
+    return file.uri in seen
 
 
 def _criteria(it: Compared) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ from loop_ls.text.json_value import Json, JsonObject
 
 _REASON_MOST = 300
 _POLICY = ("halt", "continue", "retry")
-_ABOUT = ("op", "reason", "addresses")
+_ABOUT = ("op", "reason", "addresses", "file")
 
 
 def _duration(least: float, most: float, said: str, required: bool = True) -> Field:
@@ -167,7 +167,10 @@ def read_operation(value: Json) -> Operation:
         raise Rejected("bad_fields", f"`reason` of `{op}` is a text of at most {_REASON_MOST} characters")
     if not isinstance(addresses, list) or not all(isinstance(one, str) for one in addresses):
         raise Rejected("bad_fields", f"`addresses` of `{op}` is a list of failure ids")
-    return Operation(op, given, reason, tuple(addresses))
+    file = value.get("file", "")
+    if not isinstance(file, str):
+        raise Rejected("bad_fields", f"`file` of `{op}` is the path of a called workflow")
+    return Operation(op, given, reason, tuple(addresses), file)
 
 
 def _check_fields(op: str, kind: OperationKind, given: Mapping[str, Json]) -> None:

@@ -33,16 +33,23 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One change as proposed. `fields` are those of its kind, checked; `addresses` are failure ids."""
+    """One change as proposed. `fields` are those of its kind, checked; `addresses` are failure ids; `file` is the
+    called workflow that it is about, empty for the workflow itself."""
 
     op: str
     fields: Mapping[str, Json]
     reason: str = ""
     addresses: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """What it is about, for people."""
+        return f"{self.target} in {self.file}" if self.file else self.target
 
     @property
     def target(self) -> str:
-        """What it is about, for people: the element that it changes or adds."""
+        """The element that it changes or adds."""
         return str(self.fields.get("target") or self.fields.get("name") or "")
 
     def text(self, name: str) -> str:
@@ -58,7 +65,8 @@ class Operation:
         return cast("int", self.fields.get(name, 0))
 
     def wire(self) -> dict[str, Json]:
-        return {"op": self.op, **self.fields, "reason": self.reason, "addresses": list(self.addresses)}
+        file: dict[str, Json] = {"file": self.file} if self.file else {}
+        return {"op": self.op, **self.fields, **file, "reason": self.reason, "addresses": list(self.addresses)}
 
 
 class Field(NamedTuple):

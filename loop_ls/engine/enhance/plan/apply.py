@@ -7,14 +7,14 @@ keep whom every step asks first, and be no text that an earlier round has run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.violations import new_violations
 from loop_ls.engine.enhance.ops.catalogue import read_operation
 from loop_ls.engine.enhance.ops.effects import EFFECTS
 from loop_ls.engine.enhance.ops.operations import Operation, Rejected, Rejection
-from loop_ls.engine.enhance.plan.plan_context import PlanContext, primaries, primaries_kept
+from loop_ls.engine.enhance.plan.plan_context import PlanContext, Primaries, primaries, primaries_kept
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy, differences
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.text.hash import text_hash
@@ -32,9 +32,15 @@ class Refusal:
     target: str
     code: str
     message: str
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """What it was about, for people."""
+        return f"{self.target} in {self.file}" if self.file else self.target
 
     def wire(self) -> dict[str, str]:
-        return {"op": self.op, "target": self.target, "reason_code": self.code, "message": self.message}
+        return {"op": self.op, "target": self.place, "reason_code": self.code, "message": self.message}
 
 
 @dataclass(frozen=True)
@@ -48,9 +54,18 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class OtherFile:
+    """What holds for operations on a called workflow that plans may edit."""
+
+    known: PlanContext
+    baseline: Baseline
+
+
+@dataclass(frozen=True)
 class Planning:
     """`earlier` are the hashes of the texts of all rounds so far, by round. `errors` sees a copy as the
-    language server does, `baseline` is what no plan may get away from."""
+    language server does, `baseline` is what no plan may get away from; `files` has the same of the other files that a
+    plan may edit, by path."""
 
     known: PlanContext
     baseline: Baseline
@@ -58,28 +73,32 @@ class Planning:
     earlier: Mapping[int, str]
     most_ops: int = 8
     most_steps: int = 5
+    files: Mapping[str, OtherFile] = field(default_factory=dict)
 
     def plan(self, start: WorkingCopy, proposed: Sequence[Json]) -> Planned:
         """Never raises on what a planner may say."""
         accepted: list[tuple[Operation, WorkingCopy]] = []
         refused: list[Refusal] = []
-        read = [_read(value) for value in proposed]
+        read = [_read(value, start) for value in proposed]
         well_formed = tuple(one for one in read if isinstance(one, Operation))
-        before = primaries(start.document)
-        copy, edited, baseline = start, set[str](), self.baseline
+        before = {file: primaries(start.at(file).document) for file in ("", *self.files)}
+        copy, edited = start, set[tuple[str, str]]()
+        baselines = {"": self.baseline, **{file: one.baseline for file, one in self.files.items()}}
         for value, op in zip(proposed, read, strict=True):
             if isinstance(op, Refusal):
                 refused.append(op)
                 continue
             try:
                 self._within_limits(op, len(accepted), edited)
-                changed = self._tried(copy, op, well_formed, before, baseline)
-                _invariants_kept(baseline, start, changed)
+                changed = self._tried(copy, op, well_formed, before, baselines)
+                for file in dict.fromkeys((op.file, "")):  # a called file changes what its callers do
+                    _invariants_kept(baselines[file], start, changed, file)
             except Rejected as found:
                 refused.append(_refusal(value, found.rejection))
                 continue
-            copy, baseline = changed, baseline.with_op(op, changed.document)
-            edited.add(op.target)
+            copy = changed
+            baselines[op.file] = baselines[op.file].with_op(op, changed.at(op.file).document)
+            edited.add((op.file, op.target))
             accepted.append((op, copy))
         refused += self._dropped_for_errors(start, accepted)
         copy = accepted[-1][1] if accepted else start
@@ -95,10 +114,10 @@ class Planning:
         kept = tuple(op for op, _ in accepted)
         return Planned(copy, kept, tuple(refused), differences(start.document.text, copy.document.text))
 
-    def _within_limits(self, op: Operation, taken: int, edited: set[str]) -> None:
+    def _within_limits(self, op: Operation, taken: int, edited: set[tuple[str, str]]) -> None:
         if taken >= self.most_ops:
             raise Rejected("too_many", f"at most {self.most_ops} operations are taken in one round")
-        if op.target not in edited and len(edited) >= self.most_steps:
+        if (op.file, op.target) not in edited and len(edited) >= self.most_steps:
             raise Rejected("too_many", f"at most {self.most_steps} steps are changed in one round")
 
     def _tried(
@@ -106,18 +125,20 @@ class Planning:
         copy: WorkingCopy,
         op: Operation,
         plan: tuple[Operation, ...],
-        before: dict[str, tuple[str | None, str | None]],
-        baseline: Baseline,
+        before: Mapping[str, Primaries],
+        baselines: Mapping[str, Baseline],
     ) -> WorkingCopy:
-        known = replace(self.known, checked=baseline.verifiers.added_for())
-        changed = EFFECTS[op.op](copy, op, known, plan)
-        if changed.text == copy.text:
+        file = copy.at(op.file)
+        known = self.files[op.file].known if op.file else self.known
+        known = replace(known, checked=baselines[op.file].verifiers.added_for())
+        changed = EFFECTS[op.op](file, op, known, tuple(one for one in plan if one.file == op.file))
+        if changed.text == file.text:
             raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
-        _identity_kept(copy, changed)
-        moved = primaries_kept(before, primaries(changed.document))
+        _identity_kept(file, changed)
+        moved = primaries_kept(before[op.file], primaries(changed.document))
         if moved is not None:
             raise Rejected("would_change_primary", f"`{moved}` would ask another provider or model first")
-        return changed
+        return copy.after(changed)
 
     def _dropped_for_errors(self, start: WorkingCopy, accepted: list[tuple[Operation, WorkingCopy]]) -> list[Refusal]:
         """The last operations, as long as the copy has errors that were not there before."""
@@ -138,9 +159,11 @@ class Planning:
         return next((number for number, known in self.earlier.items() if known == found), None)
 
 
-def _read(value: Json) -> Operation | Refusal:
+def _read(value: Json, start: WorkingCopy) -> Operation | Refusal:
     try:
-        return read_operation(value)
+        op = read_operation(value)
+        start.at(op.file)
+        return replace(op, file="") if op.file == start.bundle.primary else op
     except Rejected as found:
         return _refusal(value, found.rejection)
 
@@ -148,13 +171,15 @@ def _read(value: Json) -> Operation | Refusal:
 def _refusal(value: Json, rejection: Rejection) -> Refusal:
     given = as_object(value)
     target = given.get("target") or given.get("name") or ""
-    op = given.get("op")
-    return Refusal(op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)
+    op, file = given.get("op"), given.get("file")
+    told = (op if isinstance(op, str) else "", str(target), rejection.code, rejection.message)
+    return Refusal(*told, file if isinstance(file, str) else "")
 
 
-def _invariants_kept(baseline: Baseline, start: WorkingCopy, changed: WorkingCopy) -> None:
+def _invariants_kept(baseline: Baseline, start: WorkingCopy, changed: WorkingCopy, file: str) -> None:
     """Raises `Rejected` for the first invariant that the plan, with this operation, breaks."""
-    found = new_violations(baseline, changed.workspace, start.document, changed.document)
+    was, now = start.at(file).document, changed.at(file).document
+    found = new_violations(baseline, changed.workspace, was, now, start.workspace)
     if found:
         raise Rejected(found[0].code, found[0].message)
 

@@ -32,7 +32,6 @@ from loop_ls.engine.enhance.report.costs import LoopCosts, dollars
 from loop_ls.engine.enhance.report.failures import Observed
 from loop_ls.engine.enhance.report.report import Mask
 from loop_ls.engine.enhance.rounds import EnhanceMemory
-from loop_ls.engine.enhance.timeline import unified
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.formats.common.target import Target
@@ -216,7 +215,7 @@ class Planner:
                 ],
             ),
             *(
-                OpRejected(**common, op=one.op, target=one.target, reason_code=one.code, message=one.message)
+                OpRejected(**common, op=one.op, target=one.place, reason_code=one.code, message=one.message)
                 for one in planned.refused
             ),
         ]
@@ -227,7 +226,7 @@ class Planner:
                 ops=[op.wire() for op in planned.accepted],
                 rationale=self.mask(proposal.rationale),
                 unfixable=list(proposal.unfixable),
-                diff=self.mask(unified(start.text, planned.copy.text, "workflow")),
+                diff=self.mask(start.bundle.diff(start.text, planned.copy.text)),
             )
             told.append(proposed)
         await self.recorder.record(turn.place.part(f"proposed{number}"), [one.fact(turn.place) for one in told])
@@ -244,4 +243,4 @@ def failures_of(report: FailureReport) -> list[str]:
 def _why(refused: Sequence[Refusal]) -> str:
     if not refused:
         return "`ops` is empty, and the failures are still there"
-    return "; ".join(f"{one.op} {one.target}: {one.code}, {one.message}" for one in refused)
+    return "; ".join(f"{one.op} {one.place}: {one.code}, {one.message}" for one in refused)

@@ -6,32 +6,61 @@ nothing is written anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from loop_ls.engine.enhance.ops.operations import Rejected
+from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
 from loop_ls.syntax.edit.edits import Edit
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Alias, Entry, Mapping
+from loop_ls.syntax.nodes import Alias, Entry
+from loop_ls.syntax.nodes import Mapping as MappingNode
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
 
 @dataclass(frozen=True)
 class WorkingCopy:
-    """`document` is the workflow as changed so far, in a workspace that holds it."""
+    """`document` is the workflow as changed so far, in a workspace that holds it. `files` are the URIs of called
+    workflows that may be changed, too, by path."""
 
     workspace: Workspace
     document: Document
+    bundle: Bundle = ALONE
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        return str(self.document.text)
+        """That of the workflow, or of all files that may be changed."""
+        return self.bundle.joined({path: str(one.text) for path, one in self.documents.items()})
+
+    @property
+    def documents(self) -> dict[str, Document]:
+        """Everything that may be changed, by path."""
+        others = {path: self.workspace.documents[uri] for path, uri in self.files.items()}
+        return {self.bundle.primary: self.document, **others}
+
+    def at(self, file: str) -> WorkingCopy:
+        """The copy of one file: empty is the workflow itself. Raises `Rejected(out_of_reach)`."""
+        if not file or file == self.bundle.primary:
+            return replace(self, bundle=Bundle(self.bundle.primary), files={})
+        uri = self.files.get(file)
+        if uri is None:
+            listed = ", ".join(f"`{path}`" for path in self.files) or "none"
+            raise Rejected(
+                "out_of_reach", f"`{file}` is no file that plans may edit (`enhance.files`); these are: {listed}"
+            )
+        return WorkingCopy(self.workspace, self.workspace.documents[uri], Bundle(file))
+
+    def after(self, changed: WorkingCopy) -> WorkingCopy:
+        """This copy with what was changed in one of its files."""
+        workspace = changed.workspace
+        return replace(self, workspace=workspace, document=workspace.documents[self.document.uri])
 
     def element(self, name: str) -> Element:
         """Raises `Rejected(unknown_target)`."""
@@ -66,7 +95,7 @@ class Target:
     """A mapping that an operation changes, with the piece that its places count from."""
 
     piece: Piece
-    mapping: Mapping
+    mapping: MappingNode
 
     def entry(self, key: str) -> Entry | None:
         """An own entry. Raises `Rejected(breaks_document)` where it is shared through an anchor."""

@@ -228,6 +228,8 @@ class _Asked:
             yield from self._listed(((name, places.part) for name in places.parts), spot)
         elif key.name == "allowedTools":
             yield from self._listed(((name, "") for name in tables.TOOLS), spot)
+        elif key.name == "files":
+            yield from self._listed(((path, "workflow") for path in _workflow_files(self.workspace)), spot)
         elif key.name == "workflowRoots":
             yield from self._listed(((name, "holds workflows") for name in _folders(self.workspace)), spot)
 
@@ -270,6 +272,16 @@ class _Asked:
 def _inherited(owner: str, key: Key) -> list[tuple[str, str, About]]:
     """`inherit`, where that is a word of its own."""
     return [(INHERIT, "default", ("key", owner, key.name))] if key.default == INHERIT else []
+
+
+def _workflow_files(workspace: Workspace) -> list[str]:
+    """Paths of workflows below the workspace."""
+    root = f"{workspace.roots.workspace}/"
+    return sorted(
+        one.path.removeprefix(root)
+        for one in workspace.documents.values()
+        if one.is_workflow and one.path.startswith(root)
+    )
 
 
 def _folders(workspace: Workspace) -> list[str]:

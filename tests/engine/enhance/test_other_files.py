@@ -1,0 +1,326 @@
+"""Plans that edit called workflows, too (`enhance.files`): one edit of all files, and of no other ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_ls.client.consent import agreed
+from loop_ls.engine.enhance.edit_target import Sent, written_together
+from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.violations import judged_elsewhere
+from loop_ls.engine.enhance.plan.apply import OtherFile, Planned, Planning
+from loop_ls.engine.enhance.plan.bundle import Bundle
+from loop_ls.engine.enhance.plan.plan_context import maxima
+from loop_ls.engine.service import Engine
+from tests.engine.enhance.flows import CALLEE, FLOW, PlanningCase, errors_of, planning_case
+from tests.engine.enhance.loops import HEAD, applied, failing, instructions, plan_of
+from tests.engine.enhance.test_real_engine import EngineProject, ended, sent_by, until
+
+Json = dict[str, Any]
+DRAFT = "  - {name: draft, template: {name: write, with: {input: '{{input}}'}}}\n"
+MAIN = f"{HEAD}steps:\n{DRAFT}  - {{name: publish, run: 'Publish {{{{draft}}}}'}}\n"
+WRITE = HEAD.replace("report", "write") + "steps:\n  - name: words   # the first ones\n    run: Write about {{input}}\n"
+KIND = WRITE.replace("Write about {{input}}", "Write kindly about {{input}}")
+BAD = failing("bad_answer", "no JSON")
+BETTER = plan_of(instructions("words", "Write kindly about {{input}}", file="write.yaml"))
+BOTH = plan_of(
+    instructions("words", "Write kindly about {{input}}", file="write.yaml"),
+    instructions("publish", "Publish all of {{draft}}"),
+)
+SETTINGS = "assist: {provider: acme, model: wise}\nenhance: {files: [write.yaml]}\n"
+
+
+@pytest.fixture
+async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
+    made = EngineProject(tmp_path)
+    made.file.write_text(MAIN)
+    (made.root / "write.yaml").write_text(WRITE)
+    (made.root / ".loop-ls.yaml").write_text(SETTINGS)
+    made.models.script.update({"words": [BAD, "good"], "planner": [BETTER]})
+    made.models.script.pop("review", None)
+    yield made
+    for engine in made.engines:
+        await engine.close()
+
+
+async def begun(project: EngineProject, engine: Engine, **enhance: Any) -> Json:
+    """The answer to a start, agreed to where that is asked."""
+    argument = {
+        "root": str(project.root),
+        "path": str(project.file),
+        "input": "tea",
+        "enhance": {"start": True, **enhance},
+    }
+    answer = await engine.start(argument)
+    if answer.get("code") == "consent_required":
+        answer = await engine.start({**argument, "consent": agreed(project.data, answer)})
+    return dict(answer)
+
+
+def texts_after(sent: Json, held: Json) -> Json:
+    """What an editor holds once it has taken the edits of each file."""
+    return {one["path"]: applied(held[one["path"]], one) for one in sent["files"]}
+
+
+# -- in an editor ---------------------------------------------------------------------------------------
+
+
+async def test_EB_131_a_plan_edits_a_called_workflow_and_the_next_round_runs_it(project: EngineProject) -> None:
+    engine = await project.open()
+    answer = await begun(project, engine, editor=True)
+    assert "Plans may also edit `write.yaml` (`enhance.files`)." in answer["warnings"]
+    run_id = answer["runId"]
+    sent = await sent_by(engine, run_id)
+    assert [(one["path"], one["uri"].rpartition("/")[2], bool(one["edits"])) for one in sent["files"]] == [
+        ("report.yaml", "report.yaml", False),
+        ("write.yaml", "write.yaml", True),
+    ]
+    assert "write.yaml (after)" in sent["diff"]
+    assert sent["changes"][0]["target"] == "words in write.yaml"
+    now = texts_after(sent, {"report.yaml": MAIN, "write.yaml": WRITE})
+    assert now == {"report.yaml": MAIN, "write.yaml": KIND}
+    told = {"planId": sent["planId"], "outcome": "applied", "text": json.dumps(now)}
+    assert (await engine.enhance("acknowledge", run_id, told))["ok"]
+    state = await until(engine, run_id, ended)
+    assert state["reason"] == "converged"
+    assert [one.prompt for one in project.models.requests if one.place.endswith("/words")] == [
+        "Write about tea",
+        "Write kindly about tea",
+    ]
+
+
+async def test_EB_131_the_planner_sees_the_files_that_it_may_change_and_the_others_apart(
+    project: EngineProject,
+) -> None:
+    engine = await project.open()
+    run_id = (await begun(project, engine, editor=True))["runId"]
+    await sent_by(engine, run_id)
+    [asked] = [one.prompt for one in project.models.requests if one.purpose == "planner"]
+    editable = asked.partition("## called workflows that you may change")[2].partition("\n## ")[0]
+    assert f"file: write.yaml\n{WRITE.strip()}" in editable
+    assert "out of reach\n" not in asked.partition("## called workflows, ")[2].partition("\n## ")[0]
+
+
+async def test_EB_132_a_yes_that_tells_of_one_file_only_is_no_arrival(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await begun(project, engine, editor=True))["runId"]
+    sent = await sent_by(engine, run_id)
+    await engine.enhance("acknowledge", run_id, {"planId": sent["planId"], "outcome": "applied", "text": MAIN})
+    state = await until(engine, run_id, lambda state: (state.get("question") or {}).get("kind") == "loop_paused")
+    assert (state["question"]["reason"], state["question"]["conflict"]) == ("conflict", "text_mismatch")
+    assert (await engine.enhance("choose", run_id, {"choice": "skip", "text": MAIN}))["ok"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"  # the second try of the same text is good
+
+
+# -- where the engine writes ----------------------------------------------------------------------------
+
+
+async def test_EB_133_both_files_are_shown_before_and_written_together(project: EngineProject) -> None:
+    project.models.script["planner"] = [BOTH]
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "input": "tea"}
+    shown = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
+    if shown.get("code") == "consent_required":
+        assert all(str(project.root / name) in json.dumps(shown) for name in ("report.yaml", "write.yaml"))
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert state["reason"] == "converged"
+    assert (project.root / "write.yaml").read_text() == KIND
+    assert project.file.read_text() == MAIN.replace("Publish {{draft}}", "Publish all of {{draft}}")
+
+
+def files_of(folder: Path) -> tuple[dict[str, Path], Sent]:
+    bundle = Bundle("report.yaml", ("write.yaml",))
+    paths = {path: folder / path for path in bundle.paths}
+    for path, text in zip(bundle.paths, (MAIN, WRITE), strict=True):
+        paths[path].write_text(text)
+    base = bundle.joined({"report.yaml": MAIN, "write.yaml": WRITE})
+    text = bundle.joined({"report.yaml": MAIN + "# more\n", "write.yaml": KIND})
+    return paths, Sent("p", "l", base, text, bundle=bundle)
+
+
+def test_EB_133_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths, sent = files_of(tmp_path)
+    replaced, real = list[Path](), Path.replace
+
+    def once(self: Path, target: Path) -> Path:
+        replaced.append(target)
+        if len(replaced) == 2:
+            raise OSError("the disk is full")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", once)
+    assert written_together(paths, sent)["outcome"] == "refused"
+    assert [path.read_text() for path in paths.values()] == [MAIN, WRITE]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["report.yaml", "write.yaml"]
+
+
+def test_EB_133_what_a_crash_cut_off_is_written_to_its_end(tmp_path: Path) -> None:
+    paths, sent = files_of(tmp_path)
+    paths["write.yaml"].write_text(KIND)  # the engine was killed between the two files
+    assert written_together(paths, sent)["outcome"] == "applied"
+    assert [path.read_text() for path in paths.values()] == [MAIN + "# more\n", KIND]
+
+
+def test_EB_133_another_text_of_any_file_is_not_written_over(tmp_path: Path) -> None:
+    paths, sent = files_of(tmp_path)
+    paths["write.yaml"].write_text("mine")
+    answer = written_together(paths, sent)
+    assert answer["outcome"] == "stale"
+    assert json.loads(answer["text"]) == {"report.yaml": MAIN, "write.yaml": "mine"}
+    assert paths["report.yaml"].read_text() == MAIN
+
+
+async def test_EB_134_a_file_that_became_a_link_is_neither_read_nor_written(project: EngineProject) -> None:
+    engine = await project.open()
+    outside = project.root.parent / "outside.yaml"
+    outside.write_text(WRITE)
+    called = project.root / "write.yaml"
+
+    def linked(request: Any) -> Any:
+        called.unlink()
+        called.symlink_to(outside)
+        return BETTER
+
+    project.models.script["planner"] = [linked]
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    state = await until(engine, run_id, lambda state: ended(state) or (state.get("question") or {}) != {})
+    assert state["question"]["kind"] == "loop_paused"
+    assert (outside.read_text(), called.is_symlink()) == (WRITE, True)
+    events = (await engine.events(run_id, limit=500))["events"]
+    assert "is a link by now" in json.dumps([one for one in events if one["kind"] == "edit_refused"])
+
+
+async def test_EB_133_giving_up_takes_back_the_changes_of_all_files(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text(
+        "assist: {provider: acme, model: wise}\nenhance: {files: [write.yaml], onGiveUp: revert, maxRounds: 2}\n"
+    )
+    project.models.script.update({"words": BAD, "planner": [BOTH]})
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] != "converged"
+    assert (project.file.read_text(), (project.root / "write.yaml").read_text()) == (MAIN, WRITE)
+
+
+async def test_EB_131_plans_are_tried_on_cases_with_all_their_files(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text(
+        "assist: {provider: acme, model: wise}\nenhance: {files: [write.yaml], minPassRate: 0.5}\n"
+    )
+    cases = "tests:\n  - {name: sea, vars: {input: the sea}}\n  - {name: hills, vars: {input: the hills}}\n"
+    (project.root / "report.cases.yaml").write_text(cases)
+    project.models.script["words"] = [lambda request: "good" if "kindly" in request.prompt else BAD]
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
+    assert (project.root / "write.yaml").read_text() == KIND
+
+
+# -- what is out of reach -------------------------------------------------------------------------------
+
+
+async def test_EB_134_a_file_that_is_not_listed_is_not_changed(project: EngineProject) -> None:
+    (project.root / ".loop-ls.yaml").write_text("assist: {provider: acme, model: wise}\n")
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "no_ops"
+    rejected = [one for one in (await engine.events(run_id, limit=500))["events"] if one["kind"] == "op_rejected"]
+    assert {(one["target"], one["reasonCode"]) for one in rejected} == {("words in write.yaml", "out_of_reach")}
+    assert (project.root / "write.yaml").read_text() == WRITE
+
+
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        ("../other.yaml", "is a list of files below the workspace"),
+        ("/etc/hosts", "is a list of files below the workspace"),
+        ("a/../../other.yaml", "is a list of files below the workspace"),
+        ("~/other.yaml", "is a list of files below the workspace"),
+        ("link.yaml", "is a link, or leads out of the workspace"),
+        ("linked/other.yaml", "is a link, or leads out of the workspace"),
+        ("none.yaml", "There is no file `none.yaml`"),
+    ],
+)
+async def test_EB_134_paths_that_lead_elsewhere_start_nothing(project: EngineProject, listed: str, told: str) -> None:
+    outside = project.root.parent / "outside"
+    outside.mkdir()
+    (outside / "other.yaml").write_text(WRITE)
+    (project.root / "link.yaml").symlink_to(outside / "other.yaml")
+    (project.root / "linked").symlink_to(outside)
+    (project.root / ".loop-ls.yaml").write_text(
+        f"assist: {{provider: acme, model: wise}}\nenhance: {{files: ['{listed}']}}\n"
+    )
+    answer = await begun(project, await project.open(), editor=True)
+    assert not answer["ok"]
+    assert told in answer["message"]
+    assert project.calls == []
+
+
+def planned(op: Json, callee: str = CALLEE) -> Planned:
+    """A plan with one operation on the called workflow."""
+    return planning([{**op, "file": "shorten.yaml"}], callee)
+
+
+def planning(ops: list[Json], callee: str = CALLEE) -> Planned:
+    """A plan on a flow and the workflow that it calls, which may both be changed."""
+    case: PlanningCase = planning_case(FLOW)
+    bundle = Bundle("report.yaml", ("shorten.yaml",))
+    document = case.copy.workspace.documents["file:///root/shorten.yaml"]
+    workspace = case.copy.workspace.with_document(type(document).open(document.uri, callee))
+    copy = replace(case.copy, workspace=workspace, bundle=bundle, files={"shorten.yaml": document.uri})
+    own = Baseline.of(workspace, copy.document)
+    called = workspace.documents[document.uri]
+    other = replace(Baseline.of(workspace, called), judged_by=judged_elsewhere(workspace, own, called))
+    known = replace(case.known, first_maxima=maxima(called))
+    files = {"shorten.yaml": OtherFile(known, other)}
+    return Planning(case.known, own, errors_of, {}, files=files).plan(copy, ops)
+
+
+def test_EB_135_a_called_workflow_is_changed_in_its_own_style() -> None:
+    found = planned(instructions("go", "Shorten {{draft}} or {{item}} well"))
+    assert not found.refused
+    assert found.copy.at("shorten.yaml").text == CALLEE.replace("or {{item}}", "or {{item}} well")
+    assert found.copy.at("").text == FLOW
+
+
+CHECKED = CALLEE + "  - name: judge\n    run: 'Is it short? PASS or FAIL: {{go}}'\n  - name: out\n    run: Say {{go}}\n"
+
+
+@pytest.mark.parametrize(
+    ("op", "more", "expected"),
+    [
+        (instructions("nobody", "x"), {}, "unknown_target"),
+        # the words of `until` in the workflow that judges what this one gives
+        (instructions("go", "Shorten {{draft}} or {{item}}. The text has one paragraph"), {}, "leaks_check"),
+        (instructions("judge", "Say PASS: {{go}}"), {"callee": CHECKED}, "hides_failure"),
+        (
+            {"op": "add_step", "name": "last", "run": "All good.", "after": "go"},
+            {},
+            "changes_result",
+        ),
+        ({"op": "set_condition", "target": "go", "if": "{{draft}} == 'x'"}, {}, "hides_failure"),
+        (
+            {"op": "set_provider_fallback", "target": "go", "fallbacks": [{"provider": "x", "model": "y"}]},
+            {},
+            "not_in_pool",
+        ),
+    ],
+)
+def test_EB_135_what_holds_for_a_workflow_holds_for_those_that_it_calls(op: Json, more: Json, expected: str) -> None:
+    found = planned(op, **more)
+    assert found.accepted == (), found.copy.at("shorten.yaml").text
+    assert [one.code for one in found.refused] == [expected]
+
+
+def test_EB_135_the_calls_of_all_files_together_stay_within_their_limit() -> None:
+    more = {"op": "set_loop_max_iterations", "target": "polish", "max_iterations": 15}
+    tries = {"op": "set_retries", "target": "go", "max_retries": 2, "file": "shorten.yaml"}
+    assert [len(planning(one).accepted) for one in ([more], [tries])] == [1, 1]  # each alone is less than three times
+    both = planning([more, tries])
+    assert [one.op for one in both.accepted] == ["set_loop_max_iterations"]
+    assert [one.code for one in both.refused] == ["out_of_range"]
