@@ -85,7 +85,7 @@ class Session:
             self._answer = None
         gone, come, self._element = difference(old.elements, document.elements, self._element)
         topics = changed_topics(old, document, gone, come, chain(lost, fresh))
-        if outside or _key_changed(workspace, old, document) or _calls_itself(workspace, document):
+        if outside or _calls_itself(workspace, document):
             topics.add(OUTSIDE)
         self._take(world, lost, fresh, gone, come)
         self._ask_again(world, topics)
@@ -244,17 +244,13 @@ def _as_long(lost: Sequence[Piece], fresh: Sequence[Piece]) -> bool:
 
 
 def _outside_changed(old: Workspace, new: Workspace, uri: str) -> bool:
-    """Whether any other file changed, appeared or vanished. Compares pointers, not contents."""
+    """Whether any other file changed, appeared or vanished, or one has another key. Compares pointers, not contents."""
     if old is new:
         return False
     if old.keys is not new.keys or len(old.documents) != len(new.documents):
         return True
     changed = sum(map(is_not, old.documents.values(), new.documents.values()))
     return changed > (old.documents.get(uri) is not new.documents.get(uri))
-
-
-def _key_changed(workspace: Workspace, old: Document, new: Document) -> bool:
-    return old.head is not new.head and workspace.key(old) != workspace.key(new)
 
 
 def _calls_itself(workspace: Workspace, document: Document) -> bool:

@@ -356,7 +356,7 @@ def termination_missing(view: ObjectView) -> Iterator[Draft]:
         }
     """
     parts = view.parts
-    if parts.get("termination_condition") is not None or parts.meant("termination_condition"):
+    if parts.meant("termination_condition"):
         return
     last = list(parts.keys.values())[-1:]
     title = "Say that it ends after one iteration"

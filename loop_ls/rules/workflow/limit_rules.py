@@ -157,7 +157,7 @@ def policy_does_not_fit(element: Element) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     loop = element.loop
-    if loop is None or element.reference is None or (loop.meant("on_failure") and not loop.has("on_failure")):
+    if loop is None or element.reference is None:
         return
     policy = loop.get("on_failure")
     if policy is not None and (policy.entry.merged or policy.faults or policy.value not in policy.key.choices):

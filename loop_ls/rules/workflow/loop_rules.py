@@ -299,8 +299,6 @@ def retry_key_without_retry(site: Site) -> Iterator[Draft]:
     policy = site.block.get("on_failure")
     if policy is not None and (policy.faults or policy.value == "retry"):
         return
-    if policy is None and site.block.meant("on_failure"):
-        return
     for name in ("max_retries", "retry_delay"):
         field = site.own(name)
         if field is not None and not field.empty:

@@ -189,12 +189,11 @@ def unknown_model(site: Site, view: View) -> Iterator[Draft]:
         steps:
           - {name: greeting, run: "Greet {{input}}"}
     """
-    field = site.own("model")
-    model = field.value if field is not None else None
+    field, model = site.own("model"), site.block.text("model")
     provider = site.block.text("provider")
     if provider is None and site.block.shape.name == "step":
         provider = view.default("provider")
-    if field is None or not isinstance(model, str) or not model or provider not in PROVIDERS:
+    if field is None or not model or provider not in PROVIDERS:
         return
     known = PROVIDERS[provider]
     models = (*known.models, *known.embeddings, *view.models_of(provider))

@@ -1328,3 +1328,32 @@ def test_WF706_the_own_result_hands_nothing_over() -> None:
     assert told("{{loop.last.output}}") == 0
     assert told("{{loop.lst.output}}") == 0
     assert told("{{l.output}}") == 0
+
+
+def test_WF501_a_loop_that_means_another_result_needs_no_needs() -> None:
+    source = "steps:\n  - {name: plan, run: '{{input}}'}\nloops:\n"
+    source += (
+        "  - {name: l, workflow: draft, with: {input: '{{plna}}'}, max_iterations: 2, until: It says READY}\n" + CALLED
+    )
+    workspace = workspace_of(read_fixture(source))
+    document = document_of(workspace, "flow.yaml")
+    [fix] = [one.fixes[0] for one in Checker().findings(workspace, document) if one.rule == "WF501"]
+    after = str(applied(document, fix.edits(document)).text)
+    assert "with: {input: '{{plan}}'}" in after
+    assert "needs" not in after
+
+
+def test_WF303_a_circle_through_the_output_of_the_nearest_loop_is_marked_where_it_is_read() -> None:
+    source = "loops:\n  - {name: l, workflow: draft, with: {input: '{{s}}'}, max_iterations: 2, until: It says READY}\n"
+    source += "steps:\n  - {name: s, run: 'Say {{loop.output}} of {{input}}'}\n" + CALLED
+    assert check_marks(source, "WF303") in (["{{s}}"], ["{{loop.output}}"])
+    [found] = [one for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule == "WF303"]
+    assert [related.span.end.column - related.span.start.column for related in found.related] == [
+        len("{{loop.output}}")
+    ]
+
+
+def test_nothing_is_missing_in_a_file_that_cannot_be_read() -> None:
+    loop = "loops:\n  - {name: l, workflow: draft, until: It says READY}\n" + CALLED
+    assert len(messages(loop, "WF403")) == 1
+    assert messages(f"env: {{A: 'b\n{loop}", "WF403") == []
