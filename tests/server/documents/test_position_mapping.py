@@ -28,7 +28,13 @@ def test_places_behind_the_text_are_its_end() -> None:
     )
 
 
-@pytest.mark.parametrize("odd", [None, [], {}, {"line": 1}, {"line": "1", "character": 0}, 3])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *(None, [], {}, {"line": 1}, {"line": "1", "character": 0}, 3),
+        *({"line": -1, "character": 0}, {"line": 0, "character": -1}),
+    ],
+)
 def test_what_is_no_position_is_said(odd: object) -> None:
     with pytest.raises(ValueError, match="line"):
         PositionMapping(TEXT, "utf-16").read_position(odd)
