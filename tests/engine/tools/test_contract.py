@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from loop_ls.engine.tools import Sessions
 from loop_ls.testing import mcp_server
@@ -29,13 +30,16 @@ def command(request: pytest.FixtureRequest) -> list[str]:
     return SERVERS[request.param]
 
 
-@pytest.fixture
-async def session(command: list[str], tmp_path: Path) -> AsyncIterator[Sessions]:
-    made = Sessions({"one": {"command": command}}, tmp_path, {"PATH": os.environ["PATH"]})
+@pytest_asyncio.fixture(params=SERVERS, scope="module", loop_scope="module")
+async def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessions]:
+    """One for all tests: the official server takes more than a second to start."""
+    folder = tmp_path_factory.mktemp("tools")
+    made = Sessions({"one": {"command": SERVERS[request.param]}}, folder, {"PATH": os.environ["PATH"]})
     yield made
     await made.aclose(now=True)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_tools_are_listed_with_their_schemas(session: Sessions) -> None:
     tools = {tool.name: tool for tool in await session.tools(("one",))}
     assert set(tools) == set(NAMES)
@@ -45,24 +49,28 @@ async def test_tools_are_listed_with_their_schemas(session: Sessions) -> None:
     assert tools["add"].schema["properties"]["a"]["type"] == "number"
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("text", ["plain", "ä\n\u2028\tß 😀", "x" * 10_000, '{"a": 1}'])
 async def test_a_text_comes_back_as_it_was(session: Sessions, text: str) -> None:
     result = await session.call("one", "echo", {"text": text}, 30)
     assert (result.shown(), result.failed) == (text, False)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_tool_that_raises_has_failed_with_its_words(session: Sessions) -> None:
     result = await session.call("one", "fail", {}, 30)
     assert result.failed
     assert "fail" in result.shown()
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("arguments", [{}, {"a": 1}, {"a": "one", "b": 2}])
 async def test_arguments_that_do_not_fit_are_a_failure_of_the_tool(session: Sessions, arguments: Any) -> None:
     assert (await session.call("one", "add", {"a": 1, "b": 2}, 30)).shown() == "3"
     assert (await session.call("one", "add", arguments, 30)).failed
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_calls_beside_each_other_are_answered_each(session: Sessions) -> None:
     calls = (session.call("one", "echo", {"text": str(number)}, 30) for number in range(8))
     assert [result.shown() for result in await asyncio.gather(*calls)] == [str(number) for number in range(8)]
