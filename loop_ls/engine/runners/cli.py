@@ -19,6 +19,7 @@ from typing import Protocol
 
 from loop_ls.contract.amounts import clock_time
 from loop_ls.engine.capabilities.guard import using_program
+from loop_ls.engine.context.workspace_files import engine_data_below
 from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
 from loop_ls.engine.core.price_table import AttemptCost, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
@@ -31,6 +32,8 @@ from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
 
+#: Access with which an agent reads files by tools of its own, and is to do nothing else.
+_READS = ("readonly", "readonly-shell")
 #: What an agent says when nobody writes to it, which is no error.
 _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
 
@@ -98,6 +101,8 @@ class CliRunner:
             {**dialect.environment(self.environ), **work.environment},
         )
         require_program(self.program[0], env, work.folder)
+        if work.access in _READS and work.folder:
+            await asyncio.to_thread(self._require_no_engine_data, Path(work.folder))
         began, speech = time.monotonic(), dialect.speech(hear)
         try:
             return await self._worked(work, env, speech, began)
@@ -107,6 +112,14 @@ class CliRunner:
         except asyncio.CancelledError:
             self._lost(work, speech.heard(), "given_up", f"The agent `{self.name}` was ended before its end.", began)
             raise
+
+    def _require_no_engine_data(self, folder: Path) -> None:
+        """Its own tools read every file of its folder: keys with which the owner agrees and commands, too."""
+        if (found := next(engine_data_below(folder), None)) is None:
+            return
+        where = found.relative_to(folder).as_posix()
+        told = f"The agent `{self.name}` is not started: the data folder of an engine is in its folder (`{where}`)."
+        raise Failure("forbidden", told, "Set `engine.dataDir` to a folder outside of the workspace.")
 
     async def _worked(self, work: Assignment, env: Mapping[str, str], speech: OutputParser, began: float) -> Work:
         with _files() as by_file:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.process.instance_lock import LOCK_NAME
 from loop_ls.engine.runners import line_reader
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
@@ -285,6 +286,24 @@ async def test_the_same_settings_are_in_force_for_an_agent_with_full_access(
     await agent.run(access="full", environ=allow_shell(tmp_path, where))
     assert (agent.folder / "written.txt").exists()
     assert (agent.folder / "hooked.txt").exists()
+
+
+@pytest.mark.parametrize("access", ["readonly-shell", "readonly"])
+async def test_an_agent_that_reads_is_not_started_where_an_engine_keeps_its_keys(agent: FakeAgent, access: Any) -> None:
+    """Its own Read goes around the fence of our shell, and `engine.dataDir` may be a folder of the project."""
+    kept = agent.folder / "data" / "engine"
+    kept.mkdir(parents=True)
+    for name in (LOCK_NAME, "consent.key"):
+        (kept / name).write_text("")
+    with pytest.raises(Failure, match="the data folder of an engine is in its folder \\(`data/engine`\\)") as refused:
+        await agent.run(access=access, shell=SHELL)
+    assert "engine.dataDir" in refused.value.hint
+    assert agent.calls == []
+    await agent.run(access="minimal")
+    assert len(agent.calls) == 1, "who has no tools reads nothing"
+    (kept / LOCK_NAME).unlink()
+    await agent.run(access=access, shell=SHELL)
+    assert len(agent.calls) == 2
 
 
 @pytest.mark.parametrize("left_out", ["--setting-sources", "--tools"])
