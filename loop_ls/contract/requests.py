@@ -126,6 +126,8 @@ class Approve(Request):
     """Which loop asked; may be left out where a run asks one thing."""
     approved: bool | None = None
     decision: Decision | None = None
+    """`revise` asks for another try where the project lets people do that; `restore` puts protected files back that an
+    agent touched, where the question is about some."""
     feedback: str | None = None
 
 

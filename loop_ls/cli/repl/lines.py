@@ -33,6 +33,7 @@ HELP = """\
 /loops metrics ID                   counts, durations and cost
 /loops pause|resume|stop ID|all
 /loops approve|reject ID [TEXT]     answer what a loop asks
+/loops restore ID                   put protected files back that its agent touched
 /loops fork ID ITERATION            go on from there in a new run
 /loops replay ID                    the recorded answers against the file as it is now
 /loops delete ID                    forget a loop that has ended
@@ -59,6 +60,7 @@ VERBS = {
     "stop": "/loops stop ID|all",
     "approve": "/loops approve ID [TEXT]",
     "reject": "/loops reject ID [TEXT]",
+    "restore": "/loops restore ID",
     "fork": "/loops fork ID ITERATION",
     "replay": "/loops replay ID",
     "delete": "/loops delete ID",
@@ -115,7 +117,7 @@ class Lines:
                 await self._about(verb, _id(verb, rest))
             case "pause" | "resume" | "stop":
                 await self._control(verb, _id(verb, rest))
-            case "approve" | "reject":
+            case "approve" | "reject" | "restore":
                 await self._answer(verb, _id(verb, rest), _behind(text, 3))
             case "fork":
                 await self._fork(_id(verb, rest), rest[1:])
@@ -210,9 +212,9 @@ class Lines:
             self.say(f"There is nothing to {verb}.")
 
     async def _answer(self, verb: str, run_id: str, feedback: str) -> None:
-        answer = await self.engine.approve(run_id, None, verb == "approve", feedback=feedback or None)
+        answer = await self.engine.approve(run_id, None, verb == "approve", verb, feedback or None)
         if not self._refused(answer):
-            self.say("Approved." if verb == "approve" else "Rejected.")
+            self.say({"approve": "Approved.", "reject": "Rejected."}.get(verb, "They are put back."))
 
     async def _fork(self, run_id: str, rest: list[str]) -> None:
         if len(rest) != 1 or not rest[0].isdecimal():

@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from loop_ls.engine.protection.snapshot import Change, Snapshot, is_file, link_of, mode_of
+from loop_ls.engine.protection.snapshot import LARGEST, Change, Snapshot, is_file, link_of, mode_of
 
 NAME = "protected"
 _COPIES, _TAKEN = "copies", "taken"
-#: Bytes of a file of which a copy is kept, and of all copies of a run.
-LARGEST_COPY, MOST_COPIED = 16 * 2**20, 256 * 2**20
+#: Bytes of all copies of a run.
+MOST_COPIED = 128 * 2**20
 
 
 class Kept:
@@ -37,7 +37,7 @@ class Kept:
 
     def _keep(self, digest: str, content: bytes) -> None:
         path = self._copy(digest)
-        if path.exists() or len(content) > LARGEST_COPY:
+        if path.exists() or len(content) > LARGEST:
             return
         if self._copied is None:
             self._copied = sum(one.stat().st_size for one in path.parent.iterdir()) if path.parent.is_dir() else 0

@@ -51,7 +51,7 @@ MADE = frozenset(
         *(".venv", ".env", ".tox", ".nox", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache"),
         *(".gradle", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".terraform", ".eggs", ".idea", ".vs"),
         *(".ipynb_checkpoints", ".dart_tool", ".stack-work", ".pnpm-store", ".npm", ".git", ".hg", ".svn", ".jj"),
-        *(".nyc_output", ".serverless", ".angular", ".vite", ".history"),
+        *(".yarn/cache", ".yarn/unplugged", ".nyc_output", ".serverless", ".angular", ".vite", ".history"),
     }
 )
 #: Folders that nobody looks into for protected names: dependencies, and what is built.
@@ -93,12 +93,12 @@ class Protected:
             return True
         if not AGENT_FOLDERS.isdisjoint(folders):
             return True
-        return bool(folders) and folders[0].startswith(".") and folders[0] not in MADE
+        return bool(folders) and folders[0].startswith(".") and MADE.isdisjoint((folders[0], "/".join(folders[:2])))
 
     def enters(self, folder: str) -> bool:
         """Whether protected files are looked for in this folder; what is named exactly is looked at in any case."""
         parts = folder.lower().split("/")
-        return parts[-1] not in PASSED_OVER and not (len(parts) == 1 and parts[0] in MADE)
+        return parts[-1] not in PASSED_OVER and "/".join(parts) not in MADE
 
     @cached_property
     def _named(self) -> frozenset[str]:

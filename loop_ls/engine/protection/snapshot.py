@@ -20,8 +20,8 @@ from loop_ls.engine.protection.patterns import OF_GIT, Protected
 
 #: Entries of folders that are listed, and protected files that are compared.
 MOST_ENTRIES, MOST_FILES = 100_000, 5_000
-#: Bytes of a file up to which its content is compared; of a larger one its size and times.
-LARGEST = 64 * 2**20
+#: Bytes of a file up to which its content is compared, and a copy of it kept; of a larger one its size and times.
+LARGEST = 16 * 2**20
 #: Nanoseconds in which a file may change without another time stamp.
 _COARSE = 2_000_000_000
 

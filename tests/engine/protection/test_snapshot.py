@@ -52,6 +52,8 @@ def folder(tmp_path: Path) -> Folder:
         (".git/config", True),
         (".git/objects/ab/cd", False),
         (".pytest_cache/README.md", False),
+        (".yarn/cache/a.zip", False),
+        (".yarn/releases/yarn.cjs", True),
         (".venv/pyproject.toml", True),  # by its name; nobody looks into that folder
         ("src/a.py", False),
         ("README.md", False),
@@ -104,6 +106,18 @@ def test_there_are_bounds_and_they_are_told(folder: Folder, monkeypatch: pytest.
     monkeypatch.setattr(module, "MOST_FILES", 9)
     monkeypatch.setattr(module, "MOST_ENTRIES", 4)
     assert folder.scanner.take().partial is True
+
+
+def test_a_large_file_is_compared_by_its_size_and_times_and_is_not_put_back(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGEST", 3)
+    there = folder.write("package.json", "long")
+    was = folder.scanner.take()
+    assert was.entries["package.json"].startswith("s:4:")
+    there.write_text("longer")
+    assert "too large" in folder.put_back(was)["package.json"]
+    assert there.read_text() == "longer"
 
 
 def test_what_a_run_names_exactly_is_looked_at_wherever_it_lies(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.repl.lines import Lines
-from loop_ls.testing.models import SILENCE
+from loop_ls.testing.models import SILENCE, calls
 
 from .served import ServedProject, serving
 
@@ -159,3 +159,14 @@ async def test_RB_125_both_ways_give_the_same_records(served: ServedProject) -> 
     assert seen[0] == seen[1]
     assert seen[0][:2] == ("completed", "approved")
     assert len(seen[0][2]) == 2
+
+
+async def test_UP_92_protected_files_are_put_back_at_the_prompt(served: ServedProject) -> None:
+    served.write("package.json", "{}")
+    served.say(write=[calls(("shell", {"command": "echo >> package.json"})), "done"])
+    run_id = await served.begin()
+    await served.until(run_id, "manual_approval_required")
+    assert "The agent touched a protected file: package.json" in await Prompt(served).type(f"/loops status {run_id}")
+    assert await Prompt(served).type(f"/loops restore {run_id}") == "They are put back."
+    await served.ended(run_id)
+    assert (served.root / "package.json").read_text() == "{}"

@@ -17,6 +17,7 @@ export interface Approve {
   /** Which loop asked; may be left out where a run asks one thing. */
   loopId?: string;
   approved?: boolean;
+  /** `revise` asks for another try where the project lets people do that; `restore` puts protected files back that an agent touched, where the question is about some. */
   decision?: "approve" | "reject" | "revise" | "restore";
   feedback?: string;
 }
