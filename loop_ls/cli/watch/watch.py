@@ -106,7 +106,7 @@ def _is_loud(event: JsonObject) -> bool:
 def _lines(event: JsonObject, watched: Watched, verbose: bool, plain: bool) -> Iterator[str]:
     if verbose:
         yield from map(shown, verbose_lines([(str(event["kind"]), event)]))
-    if plain:
+    if plain and not (verbose and event["kind"] == "warning"):  # it was told in the words of the log
         yield from told(event, watched)
 
 
@@ -116,11 +116,12 @@ def _report(state: RunStateView, watched: Watched, as_json: bool) -> None:
         print_json(_summary(state, output))
         return
     run_id = state["runId"][:6]
-    if failed := state.get("error"):
+    failed = state.get("error")
+    if failed:
         print(f"loop-ls: {shown(failed['message'])}", file=sys.stderr)
         if failed.get("hint"):
             print(f"  {shown(failed['hint'])}", file=sys.stderr)
-    print(f"   {ending(state)}", file=sys.stderr)
+    print(f"   {ending(state, failed['message'] if failed else '')}", file=sys.stderr)
     if state["status"] == "cancelled":
         print(f"   {_kept(watched)}", file=sys.stderr)
     print(f"   Show: loop-ls runs show {run_id}", file=sys.stderr)

@@ -57,14 +57,16 @@ def loop_ending(reason: str | None, iterations: int) -> str:
     return f"{sign(status, reason)} {line(status, reason, iterations)}"
 
 
-def ending(state: RunStateView) -> str:
-    """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success."""
+def ending(state: RunStateView, said: str = "") -> str:
+    """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success. `said` is the
+    error where the line above tells of it."""
     told = endings.ending(state)
-    how = f"{told['sign']} {shown(told['line'])}" if told else short(str(state.get("reason") or state.get("status")))
+    line = told["line"].removesuffix(f": {said}") if told and said else told["line"] if told else ""
+    how = f"{told['sign']} {shown(line)}" if told else short(str(state.get("reason") or state.get("status")))
     used = tokens_used(state)
     tokens = count(used, "token") if used else ""
-    said = (how, money(state.get("costUsd")), tokens, clock(state.get("elapsedMs", 0)))
-    return " · ".join(part for part in said if part)
+    parts = (how, money(state.get("costUsd")), tokens, clock(state.get("elapsedMs", 0)))
+    return " · ".join(part for part in parts if part)
 
 
 def how_to_answer(run_id: str, asked: Mapping[str, object]) -> str:

@@ -14,6 +14,7 @@ CHARACTERS_PER_TOKEN = 4
 Strategy = Literal["sentence", "paragraph", "fixed"]
 
 #: The end of a sentence, of any script, with the quotes and brackets that close behind it.
+_WORD = re.compile(r"\w")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])([\"'”’»)\]]*)\s+|(?<=[。！？])()|()\n\s*\n+")
 _PARAGRAPH = re.compile(r"()\n[ \t]*\n\s*")
 
@@ -37,19 +38,27 @@ def chunks(text: str, strategy: Strategy, size: int, overlap: int) -> list[Chunk
     shared = min(max(0, overlap) * CHARACTERS_PER_TOKEN, longest // 2)  # more would never come to an end
     if strategy == "fixed":
         return list(_windows(text, 0, len(text), longest, shared))
-    units = list(_units(text, _SENTENCE if strategy == "sentence" else _PARAGRAPH))
+    units = _units(text, _SENTENCE if strategy == "sentence" else _PARAGRAPH, longest)
     return list(_packed(text, units, longest, shared))
 
 
-def _units(text: str, border: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    start = 0
+def _units(text: str, border: re.Pattern[str], longest: int) -> list[tuple[int, int]]:
+    """Signs without a word, such as a lone full stop, belong to what stands before them, as far as that fits."""
+    start, units = 0, list[tuple[int, int]]()
     for found in border.finditer(text):
         end = found.start() + len("".join(found.groups("")))  # what closes a sentence belongs to it
         if text[start:end].strip():
-            yield start, end
+            _add(text, units, start, end, longest)
             start = found.end()
     if text[start:].strip():
-        yield start, len(text)
+        _add(text, units, start, len(text), longest)
+    return units
+
+
+def _add(text: str, units: list[tuple[int, int]], start: int, end: int, longest: int) -> None:
+    if units and end - units[-1][0] <= longest and _WORD.search(text, start, end) is None:
+        start = units.pop()[0]
+    units.append((start, end))
 
 
 def _packed(text: str, units: list[tuple[int, int]], longest: int, shared: int) -> Iterator[Chunk]:

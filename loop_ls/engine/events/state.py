@@ -150,7 +150,7 @@ class RunState(NamedTuple):
             "startedAt": _moment(self.started_at),
             "endedAt": _moment(self.ended_at),
             "elapsedMs": round((self.active + since) * 1000),
-            "costUsd": self.cost_usd,
+            "costUsd": None if self.cost_usd is None else round(self.cost_usd, 9),
             "unpriced": self.unpriced or None,
             "caps": self.caps or None,
             "because": self.because,

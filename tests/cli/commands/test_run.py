@@ -49,6 +49,17 @@ def test_a_limit_is_no_success(shared: CliProject) -> None:
     assert done.stdout == "a draft\n"
 
 
+MANY = """\
+loops:
+  - name: each
+    mode: iterate
+    items: '["a", "b", "c"]'
+    workflow: draft
+    with: {topic: x, before: y}
+    max_iterations: 2
+"""
+
+
 def test_a_failure_is_one_sentence_and_what_to_do(shared: CliProject) -> None:
     shared.write("bad.answers.yaml", "answers:\n  - say: {fail: auth}\n")
     shared.write("bad.yaml", DEVELOP.replace("develop_it", "bad_it"))
@@ -57,6 +68,16 @@ def test_a_failure_is_one_sentence_and_what_to_do(shared: CliProject) -> None:
     assert done.stdout == ""
     assert "✗ failed" in done.stderr
     assert "Traceback" not in done.stderr
+    [told] = [line.partition(": ")[2] for line in done.stderr.splitlines() if line.startswith("loop-ls: ")]
+    assert not any(told in line for line in done.stderr.splitlines() if "✗ failed" in line), "it was told above"
+
+
+def test_verbose_tells_a_warning_once(shared: CliProject) -> None:
+    shared.write("many.answers.yaml", "answers:\n  - say: fine\n")
+    shared.write("many.yaml", DEVELOP.partition("loops:")[0].replace("develop_it", "many") + MANY)
+    done = shared.call("run", "many.yaml", "--input", "x", "--verbose")
+    assert done.stderr.count("has 3 items and `max_iterations: 2`") == 1, done.stderr
+    assert "[WARN] `each` has 3 items" in done.stderr
 
 
 @pytest.mark.parametrize(("word", "stdin"), [("-", "from stdin"), ("@in.txt", None), ("from argument", None)])

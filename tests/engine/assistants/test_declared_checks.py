@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
+from loop_ls.engine.assistants.program import AssistantProgram, Start
+from loop_ls.engine.checks.run_checks import RunChecks
+from loop_ls.engine.core.loop_driver import Outcome
+from loop_ls.formats.checks.model import Check
+from loop_ls.testing.models import ScriptedModels
+from loop_ls.testing.recorder import MemoryRecorder
+from tests.engine.assistants.support.alone import Alone, Saying
 from tests.engine.assistants.support.project import PATH, EngineProject
 
 STEM = PATH.removesuffix(".assistant.json").removesuffix(".assistant.yaml")
@@ -138,3 +146,26 @@ async def test_AB_176_a_case_gives_the_message(project: EngineProject) -> None:
     facts = await project.run(None, check={"case": "sea"})
     assert facts.end["reason"] == "condition_met"
     assert (await project.calls(1))[0]["message"] == "the sea"
+
+
+async def test_AB_174_a_restart_decides_nothing_twice(tmp_path: Path) -> None:
+    """The engine is gone before the run has told its end: what was decided is read, and nothing is started."""
+    counting = [sys.executable, "-c", "open('count', 'a').write('x'); raise SystemExit(1)"]
+    check = Check("tests", "command", value=counting)
+    alone = Alone(Saying("one", "two"), most=2, root=tmp_path)
+
+    async def looped(recorder: MemoryRecorder) -> Outcome:
+        declared = RunChecks((check,), recorder, ScriptedModels(), str(tmp_path))
+        start = Start(alone._assistant(), "do it", 2, str(tmp_path), "fixer.assistant.yaml")
+        return await AssistantProgram({}).loop(start, alone.runner, recorder, declared)
+
+    first = await looped(alone.recorder)
+    assert (first.reason, (tmp_path / "count").read_text()) == ("verification", "xx")
+    assert "- tests: it ended with status 1" in alone.runner.messages[1]
+    again = await looped(alone.recorder.again())
+    assert (again.reason, str(again.failure), (tmp_path / "count").read_text()) == (
+        first.reason,
+        str(first.failure),
+        "xx",
+    )
+    assert len(alone.runner.asked) == 2

@@ -159,3 +159,8 @@ def test_places_of_elements_cannot_be_mistaken_for_each_other() -> None:
     assert root.element("a").turn("a", 1).element("judge").key != root.element("a").turn("a", 1).part("judge")
     assert root.element("a:b").key != root.element("a").part("b")
     assert root.element("a").turn("a", 1, 2).key != root.element("a").turn("a", 12).key
+
+
+def test_dollars_are_told_without_the_noise_of_their_sum() -> None:
+    calls = [("call", {"place": "a", "usd": usd}) for usd in (0.1, 0.2, 0.0011)]
+    assert fold(run(("run_started", STARTED), *calls)).wire()["costUsd"] == 0.3011

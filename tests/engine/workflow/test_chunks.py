@@ -23,6 +23,11 @@ def test_WB_156_sentences_of_other_scripts_end_too() -> None:
     assert texts("猫が好き。犬も好き。", "sentence", 2) == ["猫が好き。", "犬も好き。"]
 
 
+def test_WB_156_signs_without_a_word_are_no_sentence() -> None:
+    assert texts("One is it. . Two is it.", "sentence", 3) == ["One is it. .", "Two is it."]
+    assert texts("0123456789. . Two.", "sentence", 3)[0] == "0123456789."  # there is no room for more
+
+
 def test_WB_156_paragraphs_end_at_blank_lines() -> None:
     assert texts("a b. c d.\n\ne f.\n \n\ng h i j k", "paragraph", 3) == ["a b. c d.", "e f.", "g h i j k"]
 
