@@ -284,10 +284,10 @@ def no_semver(view: View) -> Iterator[Draft]:
         steps:
           - {name: greet, run: "Greet {{input}}"}
     """
-    top, field, value = _text(view, "version")
-    if top is not None and field is not None and value is not None and value.strip() and not _SEMVER.fullmatch(value):
-        message = f"`{shortened(value)}` is not of the form MAJOR.MINOR.PATCH, such as `1.0.0`"
-        yield draft(top.piece, value_span(field), message)
+    match _text(view, "version"):
+        case Top() as top, Field() as field, str(value) if value.strip() and not _SEMVER.fullmatch(value):
+            message = f"`{shortened(value)}` is not of the form MAJOR.MINOR.PATCH, such as `1.0.0`"
+            yield draft(top.piece, value_span(field), message)
 
 
 @rule("WF115", "name-differs", Severity.HINT, on="document")

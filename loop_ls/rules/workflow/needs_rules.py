@@ -259,7 +259,7 @@ def parallel_needs_loop(element: Element, view: View) -> Iterator[Draft]:
         steps:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
-    if not element.needs or not view.default("parallel"):
+    if not view.default("parallel"):
         return
     for need in own_needs(element):
         known = view.known(need.name)

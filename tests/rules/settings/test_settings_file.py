@@ -209,3 +209,19 @@ def test_LS009_a_file_that_is_no_workflow_of_the_workspace() -> None:
     assert [one.rule for one in found] == ["LS009", "LS009"]
     assert "did you mean `parts/draft.yaml`?" in found[0].message
     assert [len(one.fixes) for one in found] == [1, 0]
+
+
+def test_LS007_says_whether_a_pattern_leads_out_or_to_nothing() -> None:
+    def said(pattern: str) -> str:
+        [one] = findings_of(read_fixture(f"workflowRoots: ['{pattern}']\n", PATH, head=False))[PATH]
+        return one.message
+
+    for pattern in ("../flows", "a/../flows", "/flows", "..\\flows"):
+        assert "leads out of the workspace" in said(pattern)
+    assert "leads to no folder of the workspace" in said("flows")
+
+
+def test_values_with_nothing_written_have_no_wrong_type() -> None:
+    for text in ("limits: {wallClock: ~}\n", "limits: {maxIterations: }\n", "judge: {provider: ~, model: b}\n"):
+        assert "LS003" not in codes(text)
+    assert codes("limits: {maxIterations: ''}\n") == ["LS003"]
