@@ -10,6 +10,7 @@ from loop_ls.rules.engine.context import LINE_1, Draft, Spot
 from loop_ls.rules.engine.finding import Finding, Related, Severity
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.work_unit import EMPTY, Placed, Unit
+from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.position import Position, Span
 
 #: The document behind a URI, for related places in other files.
@@ -80,15 +81,15 @@ class FindingBuilder:
         if spot.piece is None:
             return spot.span
         if spot.uri is not None:
-            return self._elsewhere(spot)
+            return self._elsewhere(spot.uri, spot.piece, spot.span)
         return spot.span.shift(self._document.tree.start_of(spot.piece))
 
-    def _elsewhere(self, spot: Spot) -> Span:
-        document = self._document_of(spot.uri or "")
+    def _elsewhere(self, uri: str, piece: Piece, span: Span) -> Span:
+        document = self._document_of(uri)
         try:
-            return spot.span if document is None or spot.piece is None else document.absolute(spot.piece, spot.span)
+            return span if document is None else document.absolute(piece, span)
         except LookupError:
-            return spot.span
+            return span
 
     def _line_of(self, spot: Spot) -> int:
         return self._span(spot).start.line + 1

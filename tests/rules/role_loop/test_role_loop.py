@@ -450,3 +450,14 @@ def test_RL014_the_second_of_two_says_where_the_first_one_is() -> None:
     found = findings_of(read_fixture(source(parameters=twice, roles=SIZED), PATH, False))[PATH]
     [one] = [one for one in found if one.rule == "RL014"]
     assert [related.span.start.line < one.span.start.line for related in one.related] == [True]
+
+
+def test_RL003_the_other_definition_of_the_name_is_shown_where_it_says_it() -> None:
+    files = f"#- {PATH}\n{source()}\n#- loops/other.json\n\n\n{source(description='Another')}\n"
+    found = findings_of(read_fixture(files, PATH, False))[PATH]
+    [one] = [one for one in found if one.related]
+    [related] = one.related
+    assert related.uri is not None
+    assert related.uri.endswith("loops/other.json")
+    lines = read_fixture(files, PATH, False).texts["loops/other.json"].split("\n")
+    assert '"name": "build"' in lines[related.span.start.line]
