@@ -6,7 +6,9 @@ effect. So what was not shown cannot happen, also after the files have changed.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -181,7 +183,16 @@ def checking_programs(plan: Plan) -> list[Program]:
     found = _started_by_checks(plan)
     if plan.format == ASSISTANT and test_words(assistant := start_of(plan).assistant):
         found.append(_test_of(assistant, plan))
+    if plan.format == ROLE_LOOP and isinstance(bound := snapshot(plan).termination, ToolBound):
+        found += _measuring(bound, plan)
     return found
+
+
+def _measuring(bound: ToolBound, plan: Plan) -> Iterator[Program]:
+    """The command whose number ends a loop. What another tool reads is the work itself."""
+    if bound.tool == "shell":
+        with suppress(ValueError):  # a quote that nobody closes
+            yield Program(tuple(shlex.split(text_field(bound.arguments, "command"))), plan.root)
 
 
 def _elements(plan: Plan) -> frozenset[str] | None:

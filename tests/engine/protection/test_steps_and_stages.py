@@ -99,6 +99,20 @@ async def test_UP_91_a_stage_whose_model_has_tools_is_asked_about_before_the_gat
     await roles.ended(run_id)
 
 
+async def test_UP_91_the_command_that_measures_a_loop_is_its_gate(roles: EngineProject) -> None:
+    roles.write("count.sh", "echo 1")
+    value = {"tool": "shell", "arguments": {"command": "sh count.sh"}, "operator": ">=", "threshold": 9}
+    ends = {"type": "tool_bound", "value": {**value, "max_iterations": 2}}
+    one = [{"name": "write", "role": "coder", "prompt": "Write."}]
+    roles.define("measured", roles=one, termination_condition=ends)
+    roles.say(write=[calls(("shell", {"command": "echo echo 9 > count.sh"})), "done", "done"])
+    run_id = await roles.start("measured")
+    question = await roles.until(run_id, "manual_approval_required")
+    assert question["protected"] == [{"path": "count.sh", "change": "changed"}]
+    await roles.engine.approve(run_id, question["loopId"], False, "restore")
+    assert (await roles.ended(run_id))["reason"] == "max_iterations"
+
+
 async def test_UP_91_a_stage_of_an_agent_program_can_be_ended_for_what_it_touched(
     roles: EngineProject, tmp_path: Path
 ) -> None:
