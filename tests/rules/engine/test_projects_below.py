@@ -36,3 +36,14 @@ def test_what_was_found_beside_is_taken_over_in_a_project_below() -> None:
     checker.take_over(other, document.uri)
     assert document.uri in checker._nested["/ws/below"]._sessions
     assert checker.findings(workspace, document) == found
+
+
+def test_of_a_closed_file_of_a_project_below_nothing_is_kept() -> None:
+    document = Document.open("file:///ws/below/flow.yaml", "$schema: workflow/v2.0\nname: flow\nsteps: []\n")
+    none = settings_of({})[0]
+    workspace = Workspace.of(Roots("/ws"), [document], none, {"/ws/below": Project(Roots("/ws/below"), none)})
+    checker = Checker()
+    checker.findings(workspace, document)
+    assert document.uri in checker._nested["/ws/below"]._sessions
+    checker.forget(document.uri)
+    assert document.uri not in checker._nested["/ws/below"]._sessions

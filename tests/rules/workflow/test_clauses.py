@@ -1391,3 +1391,25 @@ def test_needs_that_an_alias_brings_are_judged_where_they_are_written() -> None:
     assert len(messages(source, "WF301")) == 2
     lines = {one.span.start.line for one in findings_of(read_fixture(source))["flow.yaml"] if one.rule == "WF307"}
     assert len(lines) == 1
+
+
+def test_WF505_tags_are_told_once_in_each_line() -> None:
+    source = "steps:\n  - name: a\n    run: |\n      {% if x %} {{input}} {% end %}\n      {% for y %}\n"
+    assert len(messages(source, "WF505")) == 2
+
+
+def test_WF104_loops_under_another_name_are_there() -> None:
+    loop = "[{name: l, workflow: draft, max_iterations: 2, until: It says READY}]\n"
+    assert messages(f"lops: {loop}", "WF104") == []
+    assert messages("stesp: [{name: a, run: '{{input}}'}]\n", "WF104") == []
+
+
+def test_WF709_a_condition_is_long_from_the_first_character_that_is_too_many() -> None:
+    def told(length: int) -> list[str]:
+        text = "The reply says READY ".ljust(length, "x")
+        loop = f"loops:\n  - {{name: l, workflow: draft, max_iterations: 2, until: {text}}}\n"
+        found = findings_of(read_fixture(loop + CALLED))["flow.yaml"]
+        return [one.message.partition(":")[0] for one in found if "characters" in one.message]
+
+    assert told(150) == []
+    assert told(151) == ["this condition has 151 characters"]
