@@ -63,18 +63,20 @@ def estimate_file(
     if document.fault is not None:
         return Refused("bad_argument", f"{path} cannot be read: {document.fault.message}").answer()
     if not can_run(document.format):
-        return Refused("bad_argument", f"{path} is nothing that can be run.").answer()
+        return Refused("bad_argument", f"{path} cannot be run.").answer()
     assistant = name if document.format == ASSISTANT else None
     element = document.element(name) if name and assistant is None else None
     if name and assistant is None and element is None:
         near = nearest(name, [one.name for one in document.elements if one.name])
         hint = f"Did you mean `{near}`?" if near else ""
-        return Refused("not_found", f"There is no step or loop `{name}` in {path}.", hint).answer()
+        return Refused("not_found", f"No step or loop `{name}` in {path}.", hint).answer()
     price = prices(workspace, document)
     if not provider and not model:
         return estimate(workspace, document, element, price, assistant).answer()
     if not document.is_workflow:
-        return Refused("bad_argument", f"A start names whom workflows ask, and {path} is none.").answer()
+        return Refused(
+            "bad_argument", f"`provider` and `model` work only for workflows, and {path} is not one."
+        ).answer()
     try:
         instead = chosen_model(provider, model, as_object(workspace.settings.raw.get("providers")))
     except ModelFailure as failure:
@@ -88,22 +90,22 @@ def _opened(root: Path, path: str, text: str | None) -> tuple[Workspace, Documen
     try:
         inside, there = place.resolve().is_relative_to(root.resolve()), place.is_file()
     except (OSError, ValueError, RuntimeError):  # too long, a zero byte, a link in a circle
-        return Refused("bad_argument", "This is no path of a file.", "Name a file below the workspace folder.")
+        return Refused("bad_argument", "This is not a file path.", "Choose a file in the workspace folder.")
     if not inside:
-        return Refused("bad_argument", f"{path} lies outside of the workspace.", "Name a file below its folder.")
+        return Refused("bad_argument", f"{path} is outside the workspace.", "Choose a file inside it.")
     if text is None and not there:
-        return Refused("not_found", f"There is no file {path}.", "Give its `text`, or write it first.")
+        return Refused("not_found", f"File not found: {path}.", "Pass its `text`, or save it first.")
     found = discover(root.as_posix(), named=(place.as_posix(),))
     document = load(place.as_posix()) if text is None else Document.open(uri_of(place), text)
     if document is None:
         return Refused("bad_argument", f"{path} cannot be read.")
     if document.format is None:
-        return Refused("bad_argument", f"{path} is no loop file: no format is recognized in it.", FORMATS)
+        return Refused("bad_argument", f"{path} is not a loop file: unknown format.", FORMATS)
     workspace, untold = checkable(found, found.workspace.with_document(document), (document,))
     return workspace.project(document.path), document, untold
 
 
-FORMATS = "`loop-ls schema --help` names the formats; a workflow has `$schema: workflow/v2.0` at its top."
+FORMATS = "See `loop-ls schema --help` for the formats; a workflow starts with `$schema: workflow/v2.0`."
 
 
 def _told(document: Document, finding: Finding) -> CheckFinding:

@@ -11,7 +11,7 @@ def from_one(text: str) -> int:
     """A type of argparse: raises `ArgumentTypeError`."""
     number = int(text) if text.isascii() and text.isdigit() else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1")
     return number
 
 
@@ -23,5 +23,5 @@ def print_json(answer: Mapping[str, object]) -> int:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Whom to ask in place of those that the files name."""
-    parser.add_argument("--provider", metavar="NAME", help="ask this provider in place of those of the files")
-    parser.add_argument("--model", metavar="NAME", help="ask this model in place of those of the files")
+    parser.add_argument("--provider", metavar="NAME", help="Use this provider instead of those in the files")
+    parser.add_argument("--model", metavar="NAME", help="Use this model instead of those in the files")

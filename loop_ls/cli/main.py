@@ -17,27 +17,27 @@ from loop_ls import __version__
 
 #: command -> one line of help. `loop_ls.cli.commands.<command with _ for ->` does the work.
 COMMANDS = {
-    "check": "say what is wrong with loop files",
-    "fix": "apply the fixes that keep the meaning",
-    "explain": "explain a rule, a key, a loop variable or a setting",
-    "schema": "print the JSON Schema of a file format",
-    "estimate": "count the calls and dollars of a workflow or loop",
-    "test-until": "ask the judge of a loop about an output",
-    "preview": "show prompts with the values of the first iteration",
-    "definitions": "list what can be run, with its inputs",
-    "init": "set up a folder for loops: settings and a first loop",
-    "new": "write a file to begin with",
-    "convert": "write a file in another format",
-    "run": "run a workflow or a loop and watch it",
-    "test": "run a workflow on its test cases and judge it by its checks",
-    "enhance": "run a workflow in rounds and mend its file between them",
-    "runs": "list, show and control runs",
-    "repl": "a prompt with /loops: list, start, control",
-    "mcp": "serve loops, or a read-only shell, to agents (MCP, standard input and output)",
-    "doctor": "say what loop-ls finds on this machine",
-    "engine": "start, stop and question the engine",
-    "serve": "the language server (standard input and output)",
-    "demo": "two loops to watch: no key, no network",
+    "check": "Check loop files for problems",
+    "fix": "Apply safe fixes",
+    "explain": "Explain a rule, a key, a loop variable or a setting",
+    "schema": "Print the JSON Schema of a file format",
+    "estimate": "Estimate the calls and cost of a workflow or loop",
+    "test-until": "Test a loop's `until` condition against an output",
+    "preview": "Preview prompts with the values of the first iteration",
+    "definitions": "List workflows and loops that can be run, with their inputs",
+    "init": "Set up a folder for loops: settings and a first loop",
+    "new": "Create a starter file",
+    "convert": "Convert a loop to another format",
+    "run": "Run a workflow or a loop and watch it",
+    "test": "Run a workflow on its test cases and apply its checks",
+    "enhance": "Run a workflow repeatedly and improve its file between runs",
+    "runs": "List, show and control runs",
+    "repl": "Start an interactive prompt with /loops commands",
+    "mcp": "Serve loops, or a read-only shell, to agents (MCP, standard input and output)",
+    "doctor": "Show what loop-ls finds on this machine",
+    "engine": "Start, stop and inspect the engine",
+    "serve": "Start the language server (standard input and output)",
+    "demo": "Run two example loops: no API key, no network",
 }
 
 
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((word for word in words if not word.startswith("-")), None)
     for name, line in COMMANDS.items():
-        sub = commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".")
+        sub = commands.add_parser(name, help=line, description=f"{line}.")
         if name == wanted:
             module = import_module(f"loop_ls.cli.commands.{name.replace('-', '_')}")
             module.configure(sub)

@@ -111,16 +111,16 @@ def _ours(folder: Path, root: Path, env: Mapping[str, str]) -> Path:
     the place of the mark as well."""
     usual = _usual(root, env).resolve()
     if folder.is_relative_to(usual.parent) and folder != usual:
-        told = f"The data folder {folder}, which `engine.dataDir` names, is where other projects have theirs."
-        raise EngineUnavailable(told, "Name one inside the project, or leave the setting out.")
+        told = f"The data folder {folder} in `engine.dataDir` is the parent folder of other projects' data."
+        raise EngineUnavailable(told, "Choose one inside the project, or remove the setting.")
     try:
         if not folder.exists() or not _is_filled(folder) or _is_marked(folder, env):
             return folder
     except OSError:
         pass
     raise EngineUnavailable(
-        f"The data folder {folder}, which `engine.dataDir` names, was not made by loop-ls on this machine.",
-        "Remove it or name another one; `--data-dir` or LOOP_LS_DATA_DIR takes it as it is.",
+        f"The data folder {folder} in `engine.dataDir` was not created by loop-ls on this machine.",
+        "Remove it or choose another one; `--data-dir` or LOOP_LS_DATA_DIR accepts it as is.",
     )
 
 
@@ -160,16 +160,18 @@ def named_engine(environ: Mapping[str, str] | None = None) -> int | None:
     named = env.get(ENGINE_VARIABLE)
     if not named:
         return None
-    hint = f"Write {ENGINE_VARIABLE}=127.0.0.1:PORT, and the token that you were given into {TOKEN_VARIABLE}."
+    hint = f"Set {ENGINE_VARIABLE}=127.0.0.1:PORT, and {TOKEN_VARIABLE} to the token that you were given."
     try:
         parts = urlsplit(named if "://" in named else f"http://{named}")
         port = parts.port
     except ValueError:
         port, parts = None, urlsplit("")
     if port is None or parts.scheme != "http" or parts.hostname not in HERE:
-        raise EngineUnavailable(f"{ENGINE_VARIABLE} names no engine of this machine: {named}.", hint, "bad_argument")
+        raise EngineUnavailable(
+            f"{ENGINE_VARIABLE} is not the address of an engine on this machine: {named}.", hint, "bad_argument"
+        )
     if not env.get(TOKEN_VARIABLE):
-        raise EngineUnavailable(f"{ENGINE_VARIABLE} is set, and {TOKEN_VARIABLE} is not.", hint, "bad_argument")
+        raise EngineUnavailable(f"{ENGINE_VARIABLE} is set, but {TOKEN_VARIABLE} is not.", hint, "bad_argument")
     return port
 
 

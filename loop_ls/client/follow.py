@@ -110,7 +110,7 @@ async def _stream(client: Connection, place: _StreamPosition, run_id: str | None
             if response.status_code == 404:
                 raise _NoSuchRun
             if response.status_code != 200:
-                raise EngineUnavailable(f"The engine does not tell its events ({response.status_code}).")
+                raise EngineUnavailable(f"The engine does not send events ({response.status_code}).")
             async for name, data in _events(response.aiter_bytes(), client.closing):
                 if name == "bye":
                     raise _Goodbye

@@ -80,11 +80,13 @@ async def _named() -> Handover | None:
     found = Handover(port, os.environ[TOKEN_VARIABLE], 0, "", PROTOCOL)
     health = await _health(found)
     if health is None:
-        told = f"No engine answers on port {port} of this machine, which {ENGINE_VARIABLE} names."
-        raise EngineUnavailable(told, "Ask whoever started it: `loop-ls engine status` says its port.")
+        told = f"No engine responds on port {port} of this machine ({ENGINE_VARIABLE})."
+        raise EngineUnavailable(told, "Ask the person who started it: `loop-ls engine status` shows the port.")
     if health.get("protocol") != PROTOCOL:
-        told = f"The engine on port {port} is of loop-ls {health.get('version')}; this version cannot speak to it."
-        raise EngineUnavailable(told, "Use the loop-ls that it was started with.")
+        told = (
+            f"The engine on port {port} has version {health.get('version')}, which is not compatible with this version."
+        )
+        raise EngineUnavailable(told, "Use the same version of loop-ls as the engine.")
     return replace(found, version=str(health.get("version")))
 
 
@@ -98,9 +100,10 @@ async def living(folder: Path) -> Handover | None:
         return None
     if handover.protocol != PROTOCOL:
         raise EngineUnavailable(
-            f"An engine of loop-ls {handover.version} has the data folder {folder}; this version cannot speak to it.",
-            "Stop it with `loop-ls engine stop` of its version, or end its process "
-            f"({handover.pid}); its runs go on with the new one.",
+            f"An engine of loop-ls {handover.version} is using the data folder {folder}; it is not "
+            "compatible with this version.",
+            "Stop it with `loop-ls engine stop` of that version, or end its process ({handover.pid}); "
+            "its runs continue with the new one.",
         )
     return handover
 
@@ -126,7 +129,7 @@ async def start(
             raise _failed(folder, begin)
         await asyncio.sleep(LOOK_SECONDS)
     raise EngineUnavailable(
-        f"The engine did not answer within {START_SECONDS:g} s.", f"Its log is {folder / LOG_NAME}."
+        f"The engine did not answer within {START_SECONDS:g} s.", f"See its log: {folder / LOG_NAME}."
     )
 
 
@@ -166,7 +169,7 @@ def _log(folder: Path) -> tuple[int, int]:
     except OSError as error:
         raise EngineUnavailable(
             f"The data folder {folder} cannot be written: {error.strerror or error}.",
-            "Choose another with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
+            "Choose another folder with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
         ) from None
 
 
@@ -182,10 +185,11 @@ def _failed(folder: Path, begin: int) -> EngineUnavailable:
     if _is_full(folder):  # then its last words could not be written either
         return EngineUnavailable(
             f"The engine cannot start: the disk of the data folder {folder} is full.",
-            "Free some space, or choose another with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
+            "Free some space, or choose another folder with the setting `engine.dataDir` or the variable "
+            "LOOP_LS_DATA_DIR.",
         )
-    last = said[-1] if said else "it said nothing"
-    return EngineUnavailable(f"The engine ended at its start: {last}.", f"Its log is {folder / LOG_NAME}.")
+    last = said[-1] if said else "no output"
+    return EngineUnavailable(f"The engine exited on startup: {last}.", f"See its log: {folder / LOG_NAME}.")
 
 
 def _is_full(folder: Path) -> bool:

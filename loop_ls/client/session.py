@@ -210,7 +210,7 @@ class EngineClient:
         return await self.call("export", run_id)
 
     async def take_in(self, run: JsonObject) -> Imported | Refusal:
-        """`{ok, runId, known}`: put an exported run into the record."""
+        """`{ok, runId, known}`: add an exported run to the record."""
         return await self.call("take_in", body=run)
 
     async def test_until(self, args: JsonObject) -> Verdicts | Refusal:
@@ -306,7 +306,7 @@ class EngineClient:
         if "{id}" not in operation.path:
             path = operation.path
         elif run_id in (None, "", ".", "..") or "/" in run_id:
-            return refusal("not_found", f"There is no run `{run_id or ''}`.", "`loop-ls runs` lists all of them.")
+            return refusal("not_found", f"Unknown run `{run_id or ''}`.", "See `loop-ls runs`.")
         else:
             path = operation.path.replace("{id}", quote(_sound(run_id), safe=""))
         given = {} if body is None and operation.request is not None else body
@@ -383,7 +383,7 @@ def _answer(status: int, content: bytes) -> JsonObject | Refusal:
     except ValueError:
         body = None
     if not isinstance(body, dict):
-        return refusal("engine_not_ready", f"The engine gave no readable answer ({status}).")
+        return refusal("engine_not_ready", f"The engine returned an unreadable response ({status}).")
     if status < 400:
         return {"ok": True, **body}
     details = body.get("details")
@@ -397,8 +397,8 @@ def _lost(error: Exception) -> Refusal:
     said = str(error) or type(error).__name__
     return refusal(
         "engine_not_ready",
-        f"The engine does not answer ({said}).",
-        "It is started again with the next run; `loop-ls engine status` tells more.",
+        f"The engine is not responding ({said}).",
+        "The next run starts it again; see `loop-ls engine status`.",
     )
 
 

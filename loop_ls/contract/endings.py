@@ -109,7 +109,7 @@ ENDINGS: dict[str, Ending] = {
     "verification": Ending("failure", "verification failed"),
     "exhausted": Ending("failure", "quota, credit or usage limit used up"),
     "missing_artifact": Ending("blocked", "blocked: an artifact is missing"),
-    "question": Ending("blocked", "blocked: a person is asked"),
+    "question": Ending("blocked", "blocked: waiting for an answer"),
     "user": Ending("stopped", "stopped"),
     "teardown": Ending("stopped", "stopped: the editor was closed"),
     "shutdown": Ending("stopped", "stopped: the engine was shut down"),

@@ -371,7 +371,7 @@ class Target(Request):
     @model_validator(mode="after")
     def _named(self) -> Target:
         if self.kind in ("loop", "step") and not self.name:
-            raise ValueError(f"`target.name` must say which {self.kind} is meant.")
+            raise ValueError(f"Missing `target.name`: the {self.kind}.")
         return self
 
 

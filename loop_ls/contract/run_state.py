@@ -117,7 +117,7 @@ class Question(Shortened):
 
 @closed
 class CutAnswer(Shortened):
-    """An answer that ended at its length limit (tokens)."""
+    """An answer that was cut off at its length limit (tokens)."""
 
     place: NotRequired[str | None]
     purpose: NotRequired[str | None]

@@ -56,7 +56,7 @@ def problem_of(name: str, given: object, subject: str = "The request") -> Proble
 
     `subject` begins the sentence about a field that is missing."""
     if not isinstance(given, Mapping):
-        return Problem("", f"{subject} takes one object.")
+        return Problem("", f"{subject} must be an object.")
     from pydantic import ValidationError
 
     try:
@@ -102,10 +102,10 @@ def _one_of(error: ErrorDetails) -> str:
 
 _WORDS: dict[str, Callable[[ErrorDetails], str]] = {
     "string_type": _must_be("a text"),
-    "string_unicode": _must_be("a text without half characters"),
-    "string_too_short": _must_be("a text that is not empty"),
+    "string_unicode": _must_be("a string without lone surrogates"),
+    "string_too_short": _must_be("a non-empty string"),
     "string_too_long": lambda error: f"must have at most {error['ctx']['max_length']} characters",
-    "int_type": _must_be("a whole number"),
+    "int_type": _must_be("an integer"),
     "float_type": _must_be("a number"),
     "bool_type": _must_be("true or false"),
     "dict_type": _must_be("an object"),
@@ -114,5 +114,5 @@ _WORDS: dict[str, Callable[[ErrorDetails], str]] = {
     "list_type": _must_be("a list"),
     "greater_than_equal": lambda error: f"must be at least {error['ctx']['ge']}",
     "literal_error": _one_of,
-    "extra_forbidden": lambda error: "is not known here",
+    "extra_forbidden": lambda error: "is unknown",
 }

@@ -98,7 +98,7 @@ WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
 #: Among so many of the newest runs of a file one is looked for whose outputs another start may take.
 NEWEST = 50
-#: Seconds between two looks at the calls in flight of an engine that leaves: a task goes on after its call.
+#: Seconds between two looks at the calls in progress of an engine that leaves: a task goes on after its call.
 DRAIN_LOOK = 0.05
 
 
@@ -227,7 +227,7 @@ class Engine:
             await self.member.close()
 
     async def drain(self, seconds: float, now: asyncio.Event) -> None:
-        """Begin no further call, and let those in flight come to their end: for so long, or until `now`. `close` it
+        """Begin no further call, and let those in progress come to their end: for so long, or until `now`. `close` it
         afterwards."""
         self._draining = True
         if self.member is not None:
@@ -338,7 +338,7 @@ class Engine:
             run_id = await self._runs.find(request.outputs_of)
             state = await self._runs.state(run_id)
             if state.uri != request.uri or (user is not None and state.user != user):
-                raise Refused("not_found", f"There is no run `{request.outputs_of}` of this file.")
+                raise Refused("not_found", f"This file has no run `{request.outputs_of}`.")
             return run_id
         if request.start_from is None:
             return ""
@@ -400,7 +400,7 @@ class Engine:
         try:
             found = await self._runs.find(run_id)
             if found in self._runs.live and iteration is None:
-                raise Refused("bad_argument", f"Run {found} goes on: `iteration` says what of it to take.")
+                raise Refused("bad_argument", f"Run {found} is still running: set `iteration` to choose what to reuse.")
             cut = (
                 None
                 if iteration is None
@@ -455,14 +455,14 @@ class Engine:
         try:
             loop, run_id = argument.get("loop"), argument.get("runId")
             if not isinstance(loop, str) or not loop:
-                raise Refused("bad_argument", "`loop` says which loop's `until` to try; it is not given.")
+                raise Refused("bad_argument", "Missing `loop`: the loop whose `until` to test.")
             output = given_output(argument)
             if (output is None) == (run_id is None):
-                raise Refused("bad_argument", "Either `output` or `runId` says what to judge.")
+                raise Refused("bad_argument", "Set either `output` or `runId`.")
             outputs = [output] if output is not None else await self._recorded(run_id, loop)
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             if not isinstance(self._preparer, JudgesConditions):
-                raise Refused("bad_argument", "This engine judges no conditions.")
+                raise Refused("bad_argument", "This engine does not judge conditions.")
             judging = await self._preparer.judging(request, loop, self._models)
             mask = await self.journal.read(self._mask_of, judging.plan)
             shared, paid = await self._trial_accounts(judging.plan)
@@ -535,7 +535,7 @@ class Engine:
         names = [str(name) for name in files.values()] if isinstance(files, Mapping) else []
         texts = await self.journal.read(lambda: {name: self.journal.storage.text(name) for name in names})
         if not all(texts.values()):
-            raise Refused("not_found", "The record does not hold all texts of this run, so it cannot be forked.")
+            raise Refused("not_found", "The record of this run is incomplete, so it cannot be forked.")
         return texts
 
     def _started(self, run: LiveRun, told: asyncio.Future[list[Event]]) -> None:
@@ -583,13 +583,13 @@ class Engine:
             found = await self._runs.find(run_id)
             run, state = self._runs.live.get(found), await self._runs.state(found)
             if state.format != "enhance":
-                raise Refused("not_found", f"Run {found} is no enhance loop.", "`loop-ls runs` says what each is.")
+                raise Refused("not_found", f"Run {found} is not an enhance loop.", "See `loop-ls runs`.")
             if verb in ("status", "timeline"):
                 return timeline.answer(verb, found, state.name, (await self.views.of(found)).rounds)
             if verb not in TELL:
-                raise Refused("bad_argument", f"`{verb}` is nothing that an enhance loop knows.")
+                raise Refused("bad_argument", f"Unknown action `{verb}` for an enhance loop.")
             if run is None:
-                raise Refused("wrong_status", f"Run {found} is {state.status}: there is nothing to say to it.")
+                raise Refused("wrong_status", f"Run {found} is {state.status} and does not accept feedback.")
             return await TELL[verb](run, self.journal, given or {})
         except (Refused, JournalRefused) as refused:
             return refused.answer()

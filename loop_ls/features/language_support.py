@@ -132,7 +132,7 @@ class LanguageSupport:
         price: PriceOf | None,
         assistant: str | None,
     ) -> Estimate:
-        return Estimate(Calls(0, 0), None, "Files of this format start nothing.")
+        return Estimate(Calls(0, 0), None, "Files of this format cannot be run.")
 
     def run_findings(self, document: Document, run: ShownRun) -> Iterable[Finding]:
         return ()

@@ -121,4 +121,4 @@ def _known(document: Document, given: PreviewInputs, variable: Variable, name: s
 def _first_values(element: Element) -> dict[str, str]:
     if element.loop_mode != "iterate":
         return {}
-    return {"loop.current": "‹the first item›", "loop.count": "‹how many items there are›"}
+    return {"loop.current": "‹the first item›", "loop.count": "‹number of items›"}

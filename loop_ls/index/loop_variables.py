@@ -19,8 +19,8 @@ class LoopVariable(NamedTuple):
     first: str | None = None
 
 
-_BEFORE = "the output of the iteration before"
-_JOINED = "the outputs of all iterations before, joined by ---"
+_BEFORE = "the output of the previous iteration"
+_JOINED = "the outputs of all previous iterations, joined by ---"
 
 REFINE = (
     LoopVariable(
@@ -30,7 +30,7 @@ REFINE = (
             "with": "the number of this iteration, from 1",
             "until": "the number of the iteration that is judged, from 1",
             "callee": "the number of this iteration, from 1",
-            "after": "how many iterations were run",
+            "after": "number of iterations",
         },
         "1",
     ),
@@ -39,7 +39,7 @@ REFINE = (
         "refine",
         {
             "with": _BEFORE,
-            "until": "the output of the iteration before the one that is judged",
+            "until": "the output of the previous iteration the one that is judged",
             "callee": _BEFORE,
         },
         "",
@@ -58,7 +58,7 @@ REFINE = (
         "loop.output",
         "refine",
         {
-            "with": "the output of the iteration before: there is none of this one yet",
+            "with": "the output of the previous iteration (this one has no output yet)",
             "until": "the output that is judged",
             "callee": _BEFORE,
             "after": "the final output of the loop",
@@ -68,10 +68,10 @@ REFINE = (
 )
 
 _SAME = "the position of the item in the list, from 0"
-_COUNT = "how many items there are"
+_COUNT = "number of items"
 _CURRENT = "the item: text as it is, anything else as compact JSON"
-_SUCCEEDED = "how many items succeeded so far"
-_FAILED = "how many items failed so far"
+_SUCCEEDED = "items that succeeded so far"
+_FAILED = "items that failed so far"
 
 
 def _inside(name: str, meaning: str, first: str | None = None) -> LoopVariable:
@@ -85,9 +85,9 @@ ITERATE = (
     _inside("loop.stats.succeeded", _SUCCEEDED, "0"),
     _inside("loop.stats.failed", _FAILED, "0"),
     LoopVariable("loop.output", "iterate", {"after": "the output of the last item that succeeded"}),
-    LoopVariable("loop.iterations", "iterate", {"after": "how many items were run"}),
-    LoopVariable("loop.succeeded", "iterate", {"after": "how many items succeeded"}),
-    LoopVariable("loop.failed", "iterate", {"after": "how many items failed"}),
+    LoopVariable("loop.iterations", "iterate", {"after": "items that ran"}),
+    LoopVariable("loop.succeeded", "iterate", {"after": "items that succeeded"}),
+    LoopVariable("loop.failed", "iterate", {"after": "items that failed"}),
 )
 
 #: Names that some documents use while a loop goes on, and the real ones (WF507). They are filled in

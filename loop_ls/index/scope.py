@@ -76,7 +76,7 @@ class Scope:
     def _input(self) -> Variable:
         key = self.workspace.key(self.document)
         called = bool(self._callers) if key is not None else False
-        meaning = "what the caller hands over" if called else "what this workflow was started with"
+        meaning = "passed by the caller" if called else "input of this workflow"
         return Variable("input", "input", meaning, can_be_empty=True, callers=self._callers)
 
     def _constants(self) -> Iterator[Variable]:
@@ -115,7 +115,7 @@ class Scope:
         meanings = {
             "results": "the hits as JSON",
             "total_results": "the number of hits",
-            "fusion_method": "how hits were put into one order",
+            "fusion_method": "how the hits were ranked",
         }
         for part in sorted(RAG_PARTS):
             name = f"{definition.name}.{part}"
@@ -157,8 +157,8 @@ class Scope:
     def _named_argument(self, name: str) -> Variable:
         callers = tuple(call for call in self._callers if call.reference.supplies(name))
         if name == "item" and callers and all(call.reference.iterates for call in callers):
-            return Variable(name, "item", "the item that the calling loop has come to", callers=callers)
-        whom = f"from {_listed(callers)}" if callers else "that a caller has to supply"
+            return Variable(name, "item", "the current item of the calling loop", callers=callers)
+        whom = f"from {_listed(callers)}" if callers else "that callers must pass"
         return Variable(name, "argument", f"an argument {whom}", callers=callers, can_be_empty=True)
 
     # -- loop variables ---------------------------------------------------------------------------

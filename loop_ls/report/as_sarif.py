@@ -40,7 +40,7 @@ def as_sarif(checked: Checked) -> str:
     run = {
         "tool": {"driver": {"name": "loop-ls", "version": __version__, "rules": [_rule(r) for r in rules.values()]}},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder from which loop-ls was called."}}},
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which loop-ls was run."}}},
         "invocations": [{"executionSuccessful": True}],
         "results": [_result(checked, file, finding, places, seen) for file, finding in found],
     }

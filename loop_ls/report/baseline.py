@@ -79,13 +79,13 @@ def read_baseline(path: str) -> Baseline:
     try:
         data = json.loads(Path(path).read_text("utf-8-sig"))
     except FileNotFoundError:
-        raise NoBaseline(f"there is no baseline {path}; --write-baseline makes one") from None
+        raise NoBaseline(f"baseline not found: {path}; create it with --write-baseline") from None
     except OSError as error:
         raise NoBaseline(f"the baseline {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
-        raise NoBaseline(f"{path} is no baseline: it is not JSON") from None
+        raise NoBaseline(f"{path} is not a baseline: invalid JSON") from None
     if not isinstance(data, dict) or data.get("version") != VERSION or not isinstance(data.get("findings"), list):
-        raise NoBaseline(f"{path} is no baseline of version {VERSION}")
+        raise NoBaseline(f"{path} is not a baseline of version {VERSION}")
     counts: Counter[Accepted] = Counter()
     for number, entry in enumerate(data["findings"], 1):
         if not _is_entry(entry):
@@ -125,7 +125,7 @@ def write_whole(path: Path, data: bytes, below: Path | str) -> None:
 
     target = Path(os.path.realpath(path))
     if not target.is_relative_to(os.path.realpath(below)):
-        raise OSError(errno.EPERM, f"a link leads to {target}, out of {below}")
+        raise OSError(errno.EPERM, f"a link points to {target}, outside {below}")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -57,7 +57,7 @@ def summary_line(trials: Sequence[Trial]) -> str:
     }
     names = {"error": "without a verdict"}
     told = [f"{count} {names.get(ending, ending)}" for ending, count in counts.items() if count]
-    return ", ".join(told) or "no test case was run"
+    return ", ".join(told) or "no test cases were run"
 
 
 def trials_as_junit(path: str, trials: Sequence[Trial]) -> str:

@@ -80,7 +80,13 @@ async def execute_command(context: Context, name: str, given: object) -> JsonObj
         if answer.get("code") != "consent_required":
             _tell(context, answer)
         elif not context.client.facts.message_request:  # else it is asked for
-            _tell(context, {**answer, "hint": "This editor cannot ask: agree once with `loop-ls run` in a terminal."})
+            _tell(
+                context,
+                {
+                    **answer,
+                    "hint": "This editor cannot ask: allow the run once with `loop-ls run` in a terminal.",
+                },
+            )
     return answer
 
 
@@ -88,7 +94,7 @@ async def _answer(context: Context, name: str, given: object) -> JsonObject:
     command = COMMANDS.get(name)
     if command is None:
         known = ", ".join(f"`{one}`" for one in COMMANDS)
-        return refused("not_found", f"`{name}` is no command of this server.", f"It has {known}.")
+        return refused("not_found", f"Unknown command `{name}`.", f"Known commands: {known}.")
     if not validation.loaded():  # takes long enough to be felt while typing
         await asyncio.to_thread(validation.load)
     given = {} if given is None else given
@@ -104,7 +110,7 @@ async def _answer(context: Context, name: str, given: object) -> JsonObject:
             "%s failed with %s", name, {k: argument[k] for k in argument if k in ("uri", "runId", "target")}
         )
         message = f"`{name}` failed in the server ({type(error).__name__}: {error})."
-        return refused("internal", message, "The server's log has the details.")
+        return refused("internal", message, "See the server log for details.")
 
 
 async def _passed_on(context: Context, command: Command, run_id: str) -> JsonObject:

@@ -56,7 +56,7 @@ async def read_configuration(context: Context) -> None:
         return
     section = answer[0] if isinstance(answer, list) and answer else None
     if section is not None and not isinstance(section, dict):
-        logger.warning("The editor's settings for `%s` are no object, defaults are used: %r", SECTION, section)
+        logger.warning("The editor's settings for `%s` are not an object, defaults are used: %r", SECTION, section)
         section = None
     apply_configuration(context, section)
 

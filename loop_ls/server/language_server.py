@@ -198,7 +198,7 @@ class LoopServer:
             return None
         crashes = self._context.crashes
         place, report = crashes.place_of(params), crashes.write(method, params, error)
-        told = f"; to tell us, attach {report}" if report else ""
+        told = f"; to report it, attach {report}" if report else ""
         logger.error("%s failed%s%s", method, f" for {place}" if place else "", told, exc_info=error)
         return report
 

@@ -99,7 +99,7 @@ def in_page(text: str) -> str:
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"there are no lines {BEGIN} and {END}")
+        raise ValueError(f"lines {BEGIN} and {END} not found")
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
 
 

@@ -88,7 +88,7 @@ def conflict_fault(text: Text, conflict: Conflict) -> Fault:
         return Fault(span, f"`{first[:7]}` is left over from a merge conflict; remove this line.", CODE)
     names = [f" (`{name}`)" if (name := line[8:].strip()) else "" for line in (first, last)]
     sentence = (
-        f"This merge conflict is not resolved: keep the current text{names[0]}, the incoming one{names[1]} or both, "
+        f"Unresolved merge conflict: keep the current text{names[0]}, the incoming text{names[1]} or both, "
         "and remove the marker lines."
     )
     return Fault(span, sentence, CODE)

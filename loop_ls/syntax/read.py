@@ -151,7 +151,7 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
     """A head whose value stands in front of items. As a whole it may be one text, so there is doubt."""
     assert entry.value is not None
     name = part.unit.after.section
-    sentence = f"Text stands between `{name}:` and its first item; remove it or start it with `- `."
+    sentence = f"Unexpected text between `{name}:` and its first item; remove it or start it with `- `."
     faults = (*composed.faults, Fault(entry.value.span, sentence, "unexpected-text"))
     head = Piece(name, "head", entry.key, None, part.lines, faults, True, part.order)
     return part.chunk((head,)).flag(doubt=True, anchors=composed.anchors, missing=composed.missing)
@@ -184,5 +184,5 @@ def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:
     end = len(lines[line])
     column = min(at.column, max(end - 1, 0)) if line == at.line else 0
     span = Span(Position(line, column), Position(line, end))
-    problem = why.problem if why else "no `key: value`"
-    return Fault(span, f"The text cannot be read as YAML from here on ({problem}).", "syntax")
+    problem = why.problem if why else "not a `key: value`"
+    return Fault(span, f"Invalid YAML from here on ({problem}).", "syntax")

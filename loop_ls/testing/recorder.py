@@ -74,7 +74,7 @@ class MemoryRecorder:
         self.control.resume()
 
     def stop(self) -> None:
-        """What a person's stop does: the calls in flight end at once, and nothing new begins."""
+        """What a person's stop does: the calls in progress end at once, and nothing new begins."""
         self.control.stop()
 
     def decide(self, approved: bool, feedback: str | None = None, decision: Decision | None = None) -> None:

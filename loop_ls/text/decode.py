@@ -28,27 +28,27 @@ def decode(data: bytes) -> tuple[Text | None, Fault | None]:
             return None, Fault(_START, f"The file is written in {name}; save it as UTF-8.", "encoding")
     if (zero := data.find(0)) >= 0:
         at = _place(data, zero)
-        return None, Fault(at, "The file holds a NUL byte: it is binary, not text; only UTF-8 text is read.", "binary")
+        return None, Fault(at, "The file contains a NUL byte: it is binary; only UTF-8 text is supported.", "binary")
     if (lines := data.count(b"\n")) > MAX_LINES:
-        sentence = f"The file has {lines:,} lines and is not read; files up to {MAX_LINES:,} lines are."
+        sentence = f"The file has {lines:,} lines and is not read; the limit is {MAX_LINES:,} lines."
         return None, Fault(_START, sentence, "too-large")
     try:
         return Text.of(data.decode("utf-8")), None
     except UnicodeDecodeError as error:
         byte = data[error.start]
-        sentence = f"The byte 0x{byte:02X} is not UTF-8; save the file as UTF-8."
+        sentence = f"Invalid UTF-8 byte 0x{byte:02X}; save the file as UTF-8."
         return None, Fault(_place(data, error.start), sentence, "encoding")
 
 
 def too_large(size: int) -> Fault:
     """The fault of a file that is too large to be read, for callers that know its size beforehand."""
-    sentence = f"The file has {size / 1_048_576:.1f} MB and is not read; files up to {MAX_BYTES // 1_048_576} MB are."
+    sentence = f"The file has {size / 1_048_576:.1f} MB and is not read; the limit is {MAX_BYTES // 1_048_576} MB."
     return Fault(_START, sentence, "too-large")
 
 
 def unread_link() -> Fault:
     """The fault of a file that is a link to where nobody looks."""
-    return Fault(_START, "The file is a link that leads out of the project, so it is not read.", "link")
+    return Fault(_START, "The file is a link to a place outside the project, so it is not read.", "link")
 
 
 def _place(data: bytes, offset: int) -> Span:

@@ -35,7 +35,7 @@ def test_a_limit_never_reads_like_a_success(reason: str) -> None:
         ("unchanged", "the output no longer changes after 4 iterations"),
         ("completed", "completed after 4 iterations"),
         ("timeout", "timed out in iteration 4"),
-        ("question", "blocked: a person is asked"),
+        ("question", "blocked: waiting for an answer"),
         ("teardown", "stopped in iteration 4: the editor was closed"),
     ],
 )

@@ -10,20 +10,20 @@ from loop_ls.contract.validation import problem_of
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("Start", 5, "The request takes one object."),
+        ("Start", 5, "The request must be an object."),
         ("Start", {"path": 7}, "`path` must be a text."),
         ("Start", {"target": 4}, "`target` must be a text or an object."),
         ("Start", {"texts": {"a": 4}}, "`texts.a` must be a text."),
         ("Start", {"idempotencyKey": "x" * 256}, "`idempotencyKey` must have at most 255 characters."),
         ("Fork", {"iteration": 0}, "`iteration` must be at least 1."),
-        ("Fork", {"iteration": True}, "`iteration` must be a whole number."),
-        ("Fork", {"iteration": 1.0}, "`iteration` must be a whole number."),
+        ("Fork", {"iteration": True}, "`iteration` must be an integer."),
+        ("Fork", {"iteration": 1.0}, "`iteration` must be an integer."),
         ("Choose", {"choice": "wait"}, "`choice` must be one of `continue`, `skip`, `stop`."),
         ("Choose", {}, "The request needs `choice`."),
-        ("Change", {"status": "x"}, "`status` is not known here."),
-        ("Change", {"labels": ["a", ""]}, "`labels.1` must be a text that is not empty."),
+        ("Change", {"status": "x"}, "`status` is unknown."),
+        ("Change", {"labels": ["a", ""]}, "`labels.1` must be a non-empty string."),
         ("RunCommand", {"mock": "yes"}, "`mock` must be true or false."),
-        ("RunCommand", {"target": {"kind": "loop"}}, "`target.name` must say which loop is meant."),
+        ("RunCommand", {"target": {"kind": "loop"}}, "Missing `target.name`: the loop."),
     ],
 )
 def test_the_sentence(name: str, given: object, message: str) -> None:

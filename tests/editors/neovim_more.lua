@@ -26,7 +26,7 @@ for name, decision in pairs({ LoopApprove = "approve", LoopReject = "reject", Lo
     end
     ask("loopLs.runs", { status = "waiting_approval" }, function(_, answer)
       local run = answer.runs[1] -- the newest one
-      if not run then return vim.notify("No loop waits for a decision.") end
+      if not run then return vim.notify("No loop is waiting for a decision.") end
       ask("loopLs.approve", { runId = run.runId, decision = decision, feedback = given.args }, function() end)
     end)
   end, { nargs = "*" })

@@ -97,7 +97,7 @@ def test_an_older_neovim_runs_answers_and_tells_where_the_transcript_is(open_in_
     nvim.until(lambda: "Open run" in lenses(nvim))
     nvim.keys("11G<Bslash>l")
     told = nvim.until(lambda: [one for one in nvim.lua("told") if "transcript" in one])[0]
-    assert "iteration 2 of 5: YES" in Path(told.removeprefix("It is in ").rstrip(".")).read_text("utf-8")
+    assert "iteration 2 of 5: YES" in Path(told.removeprefix("See ").rstrip(".")).read_text("utf-8")
 
 
 def test_an_older_neovim_answers_a_question(open_in_neovim: Open, tmp_path: Path) -> None:

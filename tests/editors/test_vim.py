@@ -37,7 +37,7 @@ def choose(vim: Terminal, wanted: str) -> None:
 
 
 def test_vim_shows_completes_hovers_and_runs(vim: Terminal) -> None:
-    vim.until("the condition contains the text it judges")
+    vim.until("Don't use")
     vim.typed('16Go        note: "{{lo')
     vim.keys("C-x", "C-o")
     vim.until("loop.history")
@@ -49,5 +49,5 @@ def test_vim_shows_completes_hovers_and_runs(vim: Terminal) -> None:
     vim.until("condition met in iteration 2")
     choose(vim, "Open run")
     told = vim.until_it(lambda screen: "-transcript.md" in screen, "the place of the transcript")
-    [path] = re.findall(r"It is in (\S+\.md)", told)
+    [path] = re.findall(r"See (\S+\.md)", told)
     assert "iteration 2 of 5: YES" in Path(path).read_text("utf-8")

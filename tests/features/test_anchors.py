@@ -80,7 +80,7 @@ def test_an_anchor_without_aliases_is_renamed_too(ask: Any) -> None:
     assert [edit.text for edit in found.edits[asked.document.uri]] == ["short"]
 
 
-@pytest.mark.parametrize(("new", "reason"), [("base", "already"), ("a b", "blanks"), ("a]", "brackets")])
+@pytest.mark.parametrize(("new", "reason"), [("base", "already"), ("a b", "spaces"), ("a]", "brackets")])
 def test_a_name_that_would_mean_something_else_is_refused(ask: Any, new: str, reason: str) -> None:
     asked = marked(ask, "needs: &fir|st")
     found = rename(asked.workspace, asked.document, asked.at, new)

@@ -245,7 +245,7 @@ def test_lenses_of_several_assistants_keep_apart(ask: Ask) -> None:
 def test_what_a_loop_may_cost_is_a_hint_and_no_finding(ask: Ask) -> None:
     one = asked(ask, f"{LOOP}$0")
     whole = Span(Position(0, 0), one.document.text.end)
-    assert [hint.text for hint in inlays(one.workspace, one.document, whole)] == ["≤ $2.00 in all"]
+    assert [hint.text for hint in inlays(one.workspace, one.document, whole)] == ["≤ $2.00 in total"]
     assert Checker().findings(one.workspace, one.document) == ()
 
 
@@ -279,7 +279,7 @@ def test_the_limit_of_the_project_counts_wherever_it_is_lower(ask: Ask) -> None:
         settings = settings_of({"limits": {"maxIterations": most}})[0]
         world = Workspace.of(Roots("/w"), [document], settings)
         assert lenses(world, document)[1].title == f"≤ {told} · regex · ≤ {dollars}"
-        assert [one.text for one in inlays(world, document, ALL)] == [f"≤ {dollars} in all"]
+        assert [one.text for one in inlays(world, document, ALL)] == [f"≤ {dollars} in total"]
         shown = hover(world, document, Position(0, 7), settings)
         assert shown is not None
         assert f"≤ {told}" in shown.text

@@ -52,7 +52,7 @@ def test_UP_49_what_counts_without_being_written(ask: Any) -> None:
     assert hints(ask) == [
         "8: 1 hour 30 minutes",
         "11: ollama llama3.2 · ≤ 10 tool rounds",
-        "26: up to 3 more tries, then halt",
+        "26: up to 3 retries, then halt",
     ]
     tips = [one.tooltip for one in inlays(ask(FLOW).workspace, ask(FLOW).document, ALL)]
     assert tips[1] == "from `execution`, `max_iterations` from the default"

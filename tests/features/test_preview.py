@@ -57,7 +57,7 @@ def test_a_loop_hands_the_values_of_its_first_iteration_to_its_workflow() -> Non
 
 def test_results_of_a_run_are_named_and_not_made_up() -> None:
     text = shown(FLOW)["report.run"].text
-    assert text == "Report ‹the final output of loop `polish`› after ‹how many iterations were run (`polish`)›"
+    assert text == "Report ‹the final output of loop `polish`› after ‹number of iterations (`polish`)›"
 
 
 def test_an_argument_of_the_start_stands_in_for_a_caller() -> None:

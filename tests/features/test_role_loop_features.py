@@ -187,13 +187,13 @@ def test_a_whole_stage(ask: Ask) -> None:
     [
         ('"description"', ["description", "key of a role-loop definition"]),
         ('"coder"', ["Access `full`", "At most 48 steps"]),
-        ('"evaluation_bound"', ["word of approval", "until approved, at most 4 rounds"]),
+        ('"evaluation_bound"', ["Its approval", "until approved, at most 4 rounds"]),
         ('"termination_condition"', ["When the loop ends", "at most 4 rounds"]),
         ("{{size}}", ["parameter", "Size of it", "Default: `big`", "Used in 3 places"]),
-        ("{{colour}}", ["A start has to give it"]),
+        ("{{colour}}", ["Required at the start"]),
         ('"build"', ["plan → coder → reviewer", "until approved"]),
         ('_from": 0', []),
-        ('"max_review_rounds"', ["How many rounds"]),
+        ('"max_review_rounds"', ["Maximum rounds"]),
     ],
 )
 def test_hover(ask: Ask, text: str, words: list[str]) -> None:

@@ -161,9 +161,9 @@ def test_hover_on_every_field_of_a_criterion(ask: Ask, key: str) -> None:
 @pytest.mark.parametrize(
     ("type_", "words"),
     [
-        ("regex", ["anywhere in the output", "Letter case is ignored"]),
+        ("regex", ["anywhere in the output", "Case is ignored"]),
         ("test_pass", ["exit status 0 ends the loop", "without a shell"]),
-        ("manual", ["A person", "no fails it"]),
+        ("manual", ["A person", "reject fails it"]),
         ("max_iterations", ["Nothing ends the loop early"]),
     ],
 )

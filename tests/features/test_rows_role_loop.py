@@ -178,7 +178,7 @@ def test_hover_tells_access_and_cap_of_a_role(ask: Ask, role: str, access: str, 
         ('"goal_bound", "value": {"max_iterations": 9}', "until the goal is reached, at most 9 iterations"),
         ('"time_bound", "value": 5400', "for 1 hour 30 minutes"),
         ('"time_bound", "value": "2030-01-31T12:00:00Z"', "until 2030-01-31"),
-        ('"manual"', "until somebody stops it"),
+        ('"manual"', "until you stop it"),
         (
             '"tool_bound", "value": {"tool": "cov", "operator": ">=", "threshold": 80, "max_iterations": 6}',
             "until `cov` >= 80, at most 6 iterations",

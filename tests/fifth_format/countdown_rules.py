@@ -23,4 +23,4 @@ def starts_above_zero(view: ObjectView) -> Iterator[Draft]:
     """
     part = view.parts.get("from")
     if part is not None and part.field.scalar is not None and not part.field.scalar.text.isdigit():
-        yield draft(part.piece, part.field.span, "`from` has to be a whole number above zero")
+        yield draft(part.piece, part.field.span, "`from` must be a whole number above zero")

@@ -190,7 +190,7 @@ def test_the_callee_of_an_iterate_loop_sees_the_item() -> None:
 def test_the_callee_of_a_template_sees_no_loop() -> None:
     inside, callee = called("steps:\n  - {name: s, template: {name: callee, with: {text: x}}}\n")
     assert not [n for n in names(callee, "write", "run", inside) if n.startswith("loop.")]
-    assert "hands over" in variable(callee, "write", "run", "input", inside).meaning
+    assert "passed by" in variable(callee, "write", "run", "input", inside).meaning
 
 
 def test_without_an_element_the_whole_file_counts() -> None:

@@ -26,13 +26,13 @@ def printed(line: str, one: Finding) -> list[str]:
 def test_place_sentence_excerpt_mark_and_way_out() -> None:
     one = finding(
         span(11, 4, 11, 17),
-        message="`max_iteration` is not a key of a loop; did you mean `max_iterations`?",
+        message="Unknown key `max_iteration` in a loop; did you mean `max_iterations`?",
         related=(Related(span(8, 2, 8, 6), "the loop begins here"),),
         fixes=(Fix("Change to `max_iterations`", lambda _: ()), Fix("Limit to 5", lambda _: (), Tier.REVIEW)),
     )
     file = CheckedFile("flows/dev.yaml", [""] * 11 + ["    max_iteration: 5"], (one,))
     assert as_text(Checked((file,), 12, 0.23)) == (
-        "flows/dev.yaml:12:5: error: `max_iteration` is not a key of a loop; did you mean `max_iterations`?"
+        "flows/dev.yaml:12:5: error: Unknown key `max_iteration` in a loop; did you mean `max_iterations`?"
         " [WF006 unknown-key]\n"
         " 12 |     max_iteration: 5\n"
         "    |     ~~~~~~~~~~~~~\n"

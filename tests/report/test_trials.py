@@ -18,7 +18,7 @@ def test_lines() -> None:
     assert list(trial_lines(TRIALS[0])) == ["a.cases.yaml::sea  passed  score 0.75  1.3 s  $0.02"]
     assert list(trial_lines(TRIALS[1]))[1:] == ["  heading: missing & gone", "    more of it"]
     assert summary_line(TRIALS) == "1 passed, 1 failed, 1 without a verdict, 1 skipped"
-    assert summary_line(()) == "no test case was run"
+    assert summary_line(()) == "no test cases were run"
 
 
 def test_ids_count_only_what_is_repeated() -> None:

@@ -40,5 +40,5 @@ def test_a_method_is_a_row_and_says_yes_or_no() -> None:
 
 
 def test_a_text_without_marks_is_refused() -> None:
-    with pytest.raises(ValueError, match="there are no lines"):
+    with pytest.raises(ValueError, match="not found"):
         in_page("# no marks")

@@ -50,16 +50,16 @@ def test_D15_repeated_blocks_do_not_hinder_a_run(fake: Start, folder: Path) -> N
     ("argument", "words"),
     [
         (None, "`uri`"),
-        ("flow.yaml", "one object"),
+        ("flow.yaml", "an object"),
         ({}, "`uri`"),
         ({"uri": 5}, "`uri`"),
         ({"target": "loop"}, "`target`"),
         ({"target": {"kind": "something"}}, "`workflow`, `loop`, `step`, `definition`, `assistant`"),
-        ({"target": {"kind": "loop"}}, "which loop"),
+        ({"target": {"kind": "loop"}}, "Missing `target.name`: the loop"),
         ({"input": ["x"]}, "`input`"),
         ({"maxIterations": 0}, "at least 1"),
-        ({"maxIterations": "5"}, "whole number"),
-        ({"maxIterations": True}, "whole number"),
+        ({"maxIterations": "5"}, "integer"),
+        ({"maxIterations": True}, "integer"),
         ({"mock": "yes"}, "true or false"),
         ({"parameters": []}, "`parameters`"),
     ],
@@ -134,7 +134,7 @@ def test_consent_is_asked_for_with_the_programs_and_hosts(fake: Start, folder: P
     question = consent_question(client)
     assert not [m for m in client.received if m.get("method") == "window/showMessage"]  # it is asked, not told as well
     assert "rm -rf build" in question["params"]["message"]
-    assert "sends texts to example.org, with what is in KEY" in question["params"]["message"]
+    assert "sends data to example.org, with the value of KEY" in question["params"]["message"]
     client.send({"jsonrpc": "2.0", "id": question["id"], "result": question["params"]["actions"][0]})
     editor.wait_event("completed")
 
@@ -144,7 +144,7 @@ def test_an_editor_that_cannot_ask_is_told_where_to_agree(fake: Start, folder: P
     editor = Editor(client, folder, capabilities={})
     assert editor.run({"consent": True})["code"] == "consent_required"
     told = client.wait(lambda m: m.get("method") == "window/showMessage")["params"]["message"]
-    assert told == "Consent. This editor cannot ask: agree once with `loop-ls run` in a terminal."
+    assert told == "Consent. This editor cannot ask: allow the run once with `loop-ls run` in a terminal."
 
 
 def test_without_consent_nothing_runs(fake: Start, folder: Path) -> None:

@@ -21,8 +21,8 @@ def test_utf_8_is_read_with_and_without_a_mark() -> None:
 @pytest.mark.parametrize(
     ("data", "code", "place", "words"),
     [
-        (b"name: x\ntext: \xe9t\xe9\n", "encoding", Position(1, 6), "The byte 0xE9 is not UTF-8"),
-        (b"\xef\xbb\xbfa: \xff", "encoding", Position(0, 3), "The byte 0xFF is not UTF-8"),
+        (b"name: x\ntext: \xe9t\xe9\n", "encoding", Position(1, 6), "Invalid UTF-8 byte 0xE9"),
+        (b"\xef\xbb\xbfa: \xff", "encoding", Position(0, 3), "Invalid UTF-8 byte 0xFF"),
         (b"name: x\nb: \x00\x01", "binary", Position(1, 3), "NUL byte"),
         ("name: x".encode("utf-16"), "encoding", Position(0, 0), "UTF-16"),
         (b"\xff\xfe\x00\x00a\x00\x00\x00", "encoding", Position(0, 0), "UTF-32"),

@@ -17,34 +17,43 @@ from loop_ls.report.baseline import Baseline, NoBaseline, read_baseline, write_b
 from loop_ls.report.checked import WORDS, Checked
 from loop_ls.report.paint import wants_colour
 
-HELP = "say what is wrong with loop files"
+HELP = "check loop files for problems"
 
 CLEAN, FOUND, REFUSED = 0, 1, 2
-_CAPPED = "name a smaller folder, or --root, to check all of it"
+_CAPPED = "choose a smaller folder, or use --root, to check everything"
 FORMATS = ("text", "json", "sarif", "github", "junit")
 LEVELS = {word: severity for severity, word in WORDS.items()}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
-    parser.add_argument("--format", choices=FORMATS, default="text", help="for people, programs or build servers")
-    parser.add_argument("--level", choices=tuple(LEVELS), default="hint", help="the lowest severity that is reported")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="Output format, for people, programs or build servers",
+    )
+    parser.add_argument("--level", choices=tuple(LEVELS), default="hint", help="Lowest severity to report")
     parser.add_argument(
         "--fail-on",
         choices=(*LEVELS, "never"),
         default="error",
-        help="the lowest severity that gives exit status 1",
+        help="Lowest severity that gives exit status 1",
     )
-    parser.add_argument("--baseline", metavar="FILE", help="findings listed there are not reported")
-    parser.add_argument("--write-baseline", action="store_true", help="write all findings into the baseline instead")
+    parser.add_argument("--baseline", metavar="FILE", help="Ignore the findings listed in this file")
+    parser.add_argument("--write-baseline", action="store_true", help="Write all findings to the baseline instead")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """The options that `check` and `fix` have in common."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders (default: this folder)")
-    parser.add_argument("--root", metavar="DIR", help="the workspace: where called workflows are looked up")
-    parser.add_argument("--enable", action="append", default=[], metavar="WHAT", help="compat, pedantic or a rule")
-    parser.add_argument("--disable", action="append", default=[], metavar="RULE", help="a rule; wins over --enable")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="Files or folders (default: this folder)")
+    parser.add_argument("--root", metavar="DIR", help="Workspace folder: where called workflows are looked up")
+    parser.add_argument(
+        "--enable", action="append", default=[], metavar="WHAT", help="Enable a rule or a profile (compat, pedantic)"
+    )
+    parser.add_argument(
+        "--disable", action="append", default=[], metavar="RULE", help="Disable a rule; takes precedence over --enable"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         chosen = choose(args.paths, args.root, args.enable, args.disable)
         checked = check(chosen)
         if checked.capped:
-            say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not looked at: {_CAPPED}")
+            say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not checked: {_CAPPED}")
         if args.write_baseline:
             covered = BaselinePaths(chosen, checked, args.baseline).covers
             before = read_baseline(args.baseline) if Path(args.baseline).exists() else Baseline({})
@@ -65,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
             baseline, listed = read_baseline(args.baseline), BaselinePaths(chosen, checked, args.baseline)
             checked, stale = baseline.applied(checked, listed.covers, listed.names)
             for entry in stale:
-                say(f"{args.baseline}: {entry.path} has no {entry.rule} in `{entry.text}` any more")
+                say(f"{args.baseline}: {entry.path} no longer has {entry.rule} in `{entry.text}`")
     except (BadUsage, NoBaseline) as error:
         return refuse(str(error))
     shown = checked.at_least(LEVELS[args.level])

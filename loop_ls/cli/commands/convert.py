@@ -21,18 +21,18 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.terminal_text import shown
 
-HELP = "write a file in another format"
+HELP = "convert a loop to another format"
 
 CONVERTIBLE = (registry.WORKFLOW, registry.ROLE_LOOP, registry.ASSISTANT)
 FORMATS = tuple(name.replace("_", "-") for name in CONVERTIBLE)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="FILE|NAME", help="a loop of any format")
+    parser.add_argument("what", metavar="FILE|NAME", help="A loop of any format")
     parser.add_argument("--to", required=True, choices=FORMATS, metavar="FORMAT", help=", ".join(FORMATS))
-    parser.add_argument("--loop", metavar="NAME", help="which loop or assistant, where a file has several")
-    parser.add_argument("--into", default=".", metavar="DIR", help="the folder of the new files (default: this one)")
-    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the file)")
+    parser.add_argument("--loop", metavar="NAME", help="Loop or assistant to convert, if the file has several")
+    parser.add_argument("--into", default=".", metavar="DIR", help="Folder for the new files (default: this one)")
+    parser.add_argument("--root", metavar="DIR", help="Workspace root (default: the project around the file)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     into = Path(args.into)
     there = [path for path in converted.files if (into / path).exists()]
     if there:
-        return refuse(f"{into / there[0]} exists already; nothing was written")
+        return refuse(f"{into / there[0]} already exists; nothing was written")
     try:
         for path, text in converted.files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
@@ -66,11 +66,11 @@ def read(word: str, root: str | None, name: str | None, to: str) -> Gist:
         document = load(path.as_posix())
     format_ = document.format if document is not None else None
     if document is None or format_ not in CONVERTIBLE:
-        raise Wrong(f"{word} is no loop: no workflow, role loop or assistant")
+        raise Wrong(f"{word} is not a workflow, role loop or assistant")
     if document.fault is not None:
         raise Wrong(f"{word} cannot be read: {document.fault.message}")
     if format_.replace("_", "-") == to:
-        raise Wrong(f"{word} is a {to} already")
+        raise Wrong(f"{word} is already a {to}")
     return _gist(workspace, document, name)
 
 
@@ -81,7 +81,7 @@ def _gist(workspace: Workspace, document: Document, name: str | None) -> Gist:
         case registry.ROLE_LOOP:
             loop = read_role_loop(document.text, roles=roles_of(workspace.settings))
             if isinstance(loop, list):
-                raise Wrong(f"{document.path} has an error first: {loop[0].message}")
+                raise Wrong(f"{document.path} has an error; fix it first: {loop[0].message}")
             return from_role_loop(loop)
         case _:
             return _assistant(document, name)
@@ -90,10 +90,10 @@ def _gist(workspace: Workspace, document: Document, name: str | None) -> Gist:
 def _assistant(document: Document, name: str | None) -> Gist:
     found = read_assistants(document.text, document.path.endswith(".json"))
     if isinstance(found, list):
-        raise Wrong(f"{document.path} has an error first: {found[0].message}")
+        raise Wrong(f"{document.path} has an error; fix it first: {found[0].message}")
     chosen = [one for one in found if name in (None, one.id, one.name)]
     if len(chosen) != 1:
-        raise Wrong(f"name one of {', '.join(f'`{one.id}`' for one in found)} with --loop")
+        raise Wrong(f"choose one of {', '.join(f'`{one.id}`' for one in found)} with --loop")
     return from_assistant(chosen[0])
 
 

@@ -16,18 +16,18 @@ from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
 from loop_ls.report.terminal_text import shown
 
-HELP = "list what can be run, with its inputs"
+HELP = "list workflows and loops that can be run, with their inputs"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the current folder)")
+    parser.add_argument("--root", metavar="DIR", help="Workspace root (default: the project around the current folder)")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     root = root_of(args.root).as_posix()
     if not Path(root).is_dir():
-        return refuse(f"--root {args.root} is no folder")
+        return refuse(f"--root {args.root} is not a folder")
     own = definitions(discover(root, named=()).workspace, root)
     data = data_folder(root, data_dir_of(None, Path(root)))
     found = own + built_in(data, {one["name"] for one in own if one["format"] == ROLE_LOOP})
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         return CLEAN
     write("".join(f"{line}\n" for one in found for line in _lines(one)))
     if not own:
-        write("None of them is of this folder. Begin with one: loop-ls new loop NAME\n")
+        write("None of them is in this folder. Create one: loop-ls new loop NAME\n")
     return CLEAN
 
 

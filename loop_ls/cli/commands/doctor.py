@@ -21,11 +21,11 @@ from loop_ls.extras import EXTRAS, install_command, is_installed
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
 
-HELP = "say what loop-ls finds on this machine"
+HELP = "show what loop-ls finds on this machine"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as one JSON object")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object")
     add_place(parser)
 
 
@@ -97,12 +97,12 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     if sandbox["name"]:
         yield f"sandbox     {sandbox['name']}: commands of `readonly-shell` roles can only read the workspace"
     else:
-        yield "sandbox     none: `readonly-shell` roles have no shell and read with their file tools"
+        yield "sandbox     none: `readonly-shell` roles have no shell; they read with their file tools"
         yield f"            {sandbox['reason']}"
     for name, path in found["agents"].items():
         yield f"agent       {name}: {path or 'not installed'}"
     for name, command in found["notFenced"].items():
-        yield shown(f"agent       {name}: not fenced: `{command}` works with all the tools that it brings")
+        yield shown(f"agent       {name}: not sandboxed: `{command}` uses all of its own tools")
     yield f"keys        {', '.join(found['keys']) or 'none in the environment'}"
     for package, (extra, use) in EXTRAS.items():
         told = "installed" if found["extras"][extra] else f"not installed; {install_command(package)}"

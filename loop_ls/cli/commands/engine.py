@@ -19,7 +19,7 @@ from loop_ls.cli.engine import worker as engine_worker
 from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of, running_engine, settled
 from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
 
-HELP = "start, stop and question the engine"
+HELP = "start, stop and inspect the engine"
 
 TAKEN = 75
 #: Seconds that an engine which leaves is waited for: calls in flight have some, and so have last facts.
@@ -30,29 +30,29 @@ LEVELS = ("debug", "info", "warning", "error")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    start = verbs.add_parser("start", help="start the engine in the background (others do it when they need it)")
-    start.add_argument("--foreground", action="store_true", help="stay here until it ends; log to standard error")
-    start.add_argument("--port", type=_port, metavar="PORT", help="listen on this port (default: a free one)")
+    start = verbs.add_parser("start", help="Start the engine in the background (other commands do so when needed)")
+    start.add_argument("--foreground", action="store_true", help="Run in the foreground; log to standard error")
+    start.add_argument("--port", type=_port, metavar="PORT", help="Port to listen on (default: a free one)")
     start.add_argument(
-        "--idle-exit", type=_seconds, metavar="SECONDS", help="leave after so long without listener and run"
+        "--idle-exit", type=_seconds, metavar="SECONDS", help="Exit after this many seconds without listeners and runs"
     )
     add_database(start)
-    worker = verbs.add_parser("worker", help="run what is in the queue of a database that several engines share")
+    worker = verbs.add_parser("worker", help="Run the queue of a database that several engines share")
     engine_worker.configure(worker)
     for verb in (start, worker):
-        verb.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="of the log: text or json")
+        verb.add_argument("--log-format", choices=("text", "json"), metavar="FORMAT", help="Log format: text or json")
         verb.add_argument(
-            "--log-level", choices=LEVELS, metavar="LEVEL", help=f"what is logged at least: {', '.join(LEVELS)}"
+            "--log-level", choices=LEVELS, metavar="LEVEL", help=f"Minimum log level: {', '.join(LEVELS)}"
         )
-    stop = verbs.add_parser("stop", help="end the engine; unfinished runs go on when it is started again")
-    stop.add_argument("--now", action="store_true", help="cut calls in flight instead of waiting for them")
-    status = verbs.add_parser("status", help="whether it runs, and what it does")
-    token.configure(verbs.add_parser("token", help="who besides you may use it: make, list and revoke tokens"))
-    repair.configure(verbs.add_parser("repair", help="what a damaged journal has lost, and going on without it"))
+    stop = verbs.add_parser("stop", help="Stop the engine; unfinished runs continue when it is started again")
+    stop.add_argument("--now", action="store_true", help="Cancel calls in progress instead of waiting for them")
+    status = verbs.add_parser("status", help="Show whether the engine is running, and what it does")
+    token.configure(verbs.add_parser("token", help="Create, list and revoke tokens of other users"))
+    repair.configure(verbs.add_parser("repair", help="Inspect a damaged journal, and continue without the lost data"))
     for verb in (start, stop, status):
         add_place(verb)
     for verb in (stop, status):
-        verb.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+        verb.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,14 +84,14 @@ async def _start(args: argparse.Namespace) -> int:
     folder = data_folder(root, data_dir_of(args.data_dir, root))
     found = await living(folder)
     if found is not None:
-        print(f"The engine runs already: process {found.pid}, port {found.port}, data in {folder}.")
+        print(f"The engine is already running: process {found.pid}, port {found.port}, data in {folder}.")
         return 0
     if args.database_url:
         os.environ[VARIABLE] = args.database_url  # an address with a password is none of the process list's business
     given = {"--port": args.port, "--log-format": args.log_format, "--log-level": args.log_level}
     more = [word for option, value in given.items() if value is not None for word in (option, str(value))]
     made = await start(folder, root, args.idle_exit, more)
-    print(f"The engine runs: process {made.pid}, port {made.port}, data in {folder}.")
+    print(f"The engine is running: process {made.pid}, port {made.port}, data in {folder}.")
     return 0
 
 
@@ -104,14 +104,14 @@ async def _stop(args: argparse.Namespace) -> int:
         if not answer["ok"]:
             return refuse(answer, args.json)
         if (calls := int(answer.get("inFlight") or 0)) and not args.now:
-            told = f"{calls} call{'s' if calls > 1 else ''} in flight"
-            print(f"Waiting some seconds for {told}; Ctrl-C cuts them.", file=sys.stderr, flush=True)
+            told = f"{calls} call{'s' if calls > 1 else ''} in progress"
+            print(f"Waiting a few seconds for {told}; press Ctrl-C to cancel.", file=sys.stderr, flush=True)
         try:
             await _gone(engine.handover.pid)
         except asyncio.CancelledError:  # Ctrl-C
             await engine.engine_stop(now=True)
             raise
-    _say(args, answer, "The engine ends; unfinished runs go on when it is started again.")
+    _say(args, answer, "The engine shuts down; unfinished runs continue when it is started again.")
     return 0
 
 
@@ -134,7 +134,7 @@ async def _status(args: argparse.Namespace) -> int:
 
 
 def _nobody(args: argparse.Namespace) -> int:
-    _say(args, {"ok": True, "engine": None}, "No engine runs here; the next run starts one.")
+    _say(args, {"ok": True, "engine": None}, "The engine is not running; the next run starts it.")
     return 0
 
 
@@ -218,9 +218,9 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     except JournalRefused as refused:
         return _failed(FAILED, refused.message, refused.hint)
     except PortTaken as taken:
-        return _failed(FAILED, str(taken), "Choose another with `--port` or the setting `engine.port`.")
+        return _failed(FAILED, str(taken), "Choose another port with `--port` or the setting `engine.port`.")
     except OSError as error:
-        return _failed(FAILED, f"The engine cannot go on: {error.strerror or error}.", "")
+        return _failed(FAILED, f"The engine cannot continue: {error.strerror or error}.", "")
     return 0
 
 
@@ -234,7 +234,7 @@ def _failed(status: int, message: str, hint: str) -> int:
 def _port(text: str) -> int:
     port = int(text) if text.isascii() and text.isdigit() else -1
     if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"`{text}` is no port: a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a port: use a number from 0 to 65535")
     return port
 
 
@@ -244,5 +244,5 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 < seconds < 10_000_000:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number of seconds")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds")
     return seconds

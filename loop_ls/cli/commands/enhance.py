@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 
     Told = Done | Refusal
 
-HELP = "run a workflow in rounds and mend its file between them"
+HELP = "run a workflow repeatedly and improve its file between runs"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     plain.add_start(parser)
     parser.set_defaults(loop=None, goal=None, item=None, plain=False, check=False)  # of a single run
     about = parser.add_mutually_exclusive_group()
-    about.add_argument("--timeline", metavar="RUN", help="show the rounds of an enhance loop instead")
-    about.add_argument("--status", metavar="RUN", help="say where an enhance loop is")
-    about.add_argument("--continue", dest="go_on", metavar="RUN", help="go on to the next round with the change")
-    about.add_argument("--skip", metavar="RUN", help="go on to the next round without the change")
-    about.add_argument("--stop", metavar="RUN", help="stop an enhance loop")
-    about.add_argument("--revert", metavar="RUN", help="write the text of round 1 back into the file")
-    about.add_argument("--feedback", metavar="RUN", help="say what you think of the round, with --text")
-    parser.add_argument("--text", metavar="TEXT|-|@FILE", help="the feedback")
-    parser.add_argument("--step", metavar="NAME", help="the step that the feedback is about")
-    parser.add_argument("--reject", action="store_true", help="the feedback rejects the step")
+    about.add_argument("--timeline", metavar="RUN", help="Show the rounds of an enhance loop instead")
+    about.add_argument("--status", metavar="RUN", help="Show the state of an enhance loop")
+    about.add_argument("--continue", dest="go_on", metavar="RUN", help="Continue to the next round with the change")
+    about.add_argument("--skip", metavar="RUN", help="Continue to the next round without the change")
+    about.add_argument("--stop", metavar="RUN", help="Stop an enhance loop")
+    about.add_argument("--revert", metavar="RUN", help="Restore the file as it was in round 1")
+    about.add_argument("--feedback", metavar="RUN", help="Give feedback on the round, with --text")
+    parser.add_argument("--text", metavar="TEXT|-|@FILE", help="The feedback")
+    parser.add_argument("--step", metavar="NAME", help="Step that the feedback is about")
+    parser.add_argument("--reject", action="store_true", help="Mark the step as rejected")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -133,16 +133,16 @@ async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -
         return answer
     found = first_text(answer["run"])
     if found is None:
-        return refusal("not_found", "The record does not hold the text of the first round.")
+        return refusal("not_found", "The text of the first round is not in the record.")
     if not found.ended:
-        return refusal("wrong_status", "The loop still runs: stop it first.")
+        return refusal("wrong_status", "The loop is still running: stop it first.")
     now = await asyncio.to_thread(_read, found.path)
     if now is not None and text_hash(now) not in (found.left, text_hash(found.text)):
-        told = f"{found.path} was changed after the loop: it is left alone."
+        told = f"{found.path} was changed after the loop, so it was not restored."
         return refusal("wrong_status", told)
     if now != found.text:
         await asyncio.to_thread(found.path.write_bytes, found.text.encode())
-    done: Shown = {"ok": True, "markdown": f"{found.path} is as it was in round 1"}
+    done: Shown = {"ok": True, "markdown": f"{found.path} was restored to round 1"}
     return done
 
 
@@ -170,12 +170,12 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
                 print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
-        for told_of in (entry.get("trials"), entry.get("notTaken") and f"not taken: {entry['notTaken']}"):
+        for told_of in (entry.get("trials"), entry.get("notTaken") and f"not applied: {entry['notTaken']}"):
             if told_of:
                 print(shown(f"    {told_of}"), file=sys.stderr)
         if why := entry.get("planned"):
             print(shown(f"    {why}"), file=sys.stderr)
-    print(f"All of it: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
+    print(f"Full timeline: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
 
 
 def _cost(entry: TimelineRound) -> str:

@@ -18,12 +18,12 @@ from loop_ls.formats.registry import ASSISTANT, runnable_formats
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import as_object
 
-HELP = "count the calls and dollars of a workflow or loop"
+HELP = "estimate the calls and cost of a workflow or loop"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--loop", metavar="NAME", help="only this loop or step")
+    parser.add_argument("--loop", metavar="NAME", help="Only this loop or step")
     add_model(parser)
     add_json(parser)
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     price = prices(opened.workspace, opened.document)
     if args.provider or args.model:
         if not opened.document.is_workflow:
-            return refuse("`--provider` and `--model` say whom a workflow asks, and this file is none")
+            return refuse("`--provider` and `--model` work only for workflows, and this file is not one")
         try:
             instead = chosen_model(args.provider, args.model, as_object(opened.workspace.settings.raw.get("providers")))
         except ModelFailure as failure:

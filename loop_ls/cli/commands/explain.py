@@ -29,10 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name",
         nargs="?",
         metavar="NAME",
-        help="a rule such as WF702, a key such as until, a variable such as loop.output, `settings` or `editors`",
+        help="A rule such as WF702, a key such as until, a variable such as loop.output, `settings` or `editors`",
     )
-    parser.add_argument("--list", action="store_true", help="list all rules")
-    parser.add_argument("--markdown", action="store_true", help="print the page as Markdown")
+    parser.add_argument("--list", action="store_true", help="List all rules")
+    parser.add_argument("--markdown", action="store_true", help="Print the page as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,7 +77,9 @@ def shown(markdown: str, paint: Paint) -> str:
     for part in parts:
         for line in part.splitlines():
             indent = "    " if line.startswith("- ") else "  "
-            lines += textwrap.wrap(_plain(line), WIDTH, initial_indent="  ", subsequent_indent=indent)
+            lines += textwrap.wrap(
+                _plain(line), WIDTH, initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False
+            )
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -105,10 +107,10 @@ def listing(paint: Paint) -> Iterator[str]:
 def page(rule: Rule, paint: Paint) -> Iterator[str]:
     yield f"{paint.bold(rule.code)} {rule.name} · {paint.severity(WORDS[rule.severity], rule.severity)}{_switch(rule)}"
     yield ""
-    yield from textwrap.wrap(rule.page.title, WIDTH)
+    yield from textwrap.wrap(rule.page.title, WIDTH, break_on_hyphens=False)
     for paragraph in filter(None, rule.page.text.split("\n\n")):
         yield ""
-        yield from textwrap.wrap(" ".join(paragraph.split()), WIDTH)
+        yield from textwrap.wrap(" ".join(paragraph.split()), WIDTH, break_on_hyphens=False)
     for heading, example in (("Instead of", rule.page.bad), ("write", rule.page.good)):
         yield ""
         yield paint.bold(f"{heading}:")
@@ -130,6 +132,6 @@ def _file_name(line: str, paint: Paint) -> str:
 def _about_fix(tier: Tier) -> str:
     match tier:
         case Tier.SAFE:
-            return "loop-ls fix repairs most of these."
+            return "loop-ls fix fixes most of these."
         case Tier.REVIEW:
-            return "A repair is proposed, which its author has to look at (loop-ls fix --unsafe)."
+            return "A fix is available that needs review (loop-ls fix --unsafe)."

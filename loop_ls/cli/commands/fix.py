@@ -18,13 +18,13 @@ from loop_ls.report.terminal_text import shown
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.fixes.apply import Fixed, fix_document
 
-HELP = "apply the fixes that keep the meaning"
+HELP = "apply safe fixes"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
-    parser.add_argument("--diff", action="store_true", help="show what would change and write nothing")
-    parser.add_argument("--unsafe", action="store_true", help="also apply fixes that choose something for the author")
+    parser.add_argument("--diff", action="store_true", help="Show the changes without writing them")
+    parser.add_argument("--unsafe", action="store_true", help="Also apply fixes that need review")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,7 +72,7 @@ def _written(before: Document, after: Document, name: str, root: str) -> bool:
     below = root if path.is_relative_to(root) else path.parent
     try:
         if path.read_bytes() != str(before.text).encode("utf-8"):
-            say(f"{name} was changed by someone else meanwhile; run loop-ls fix again")
+            say(f"{name} was changed in the meantime; run loop-ls fix again")
             return False
         write_whole(path, str(after.text).encode("utf-8"), below)
     except OSError as error:

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--readonly-shell",
         action="store_true",
-        help="serve one tool instead: a shell that can only read the folder of --root, in a sandbox",
+        help="Serve only one tool: a sandboxed shell that can only read the folder given with --root",
     )
     add_place(parser)
 
@@ -55,7 +55,7 @@ def _serve_shell(root: Path) -> int:
 
     sandbox = find_sandbox()
     if isinstance(sandbox, NoSandbox):
-        print(f"loop-ls mcp: there is no read-only shell here. {sandbox.reason}", file=sys.stderr)
+        print(f"loop-ls mcp: the read-only shell is not available. {sandbox.reason}", file=sys.stderr)
         return REFUSED
     asyncio.run(serve_shell(root, sandbox))
     return 0

@@ -18,7 +18,7 @@ from loop_ls.report.baseline import write_whole
 from loop_ls.report.terminal_text import shown
 from loop_ls.syntax.edit.render import scalar_text
 
-HELP = "write a file to begin with"
+HELP = "create a starter file"
 
 FILES = Path(__file__).parents[1] / "new_files"
 
@@ -49,21 +49,23 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=tuple(KINDS), metavar="KIND", help=", ".join(KINDS))
-    parser.add_argument("name", nargs="?", metavar="NAME", help="small letters, digits and _; not for settings")
-    about = "who answers: local (a small model on this machine), scripted (answers from a file), anthropic, openai, ..."
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="Name with lowercase letters, digits and _; not for settings"
+    )
+    about = "provider: local (a small model on this machine), scripted (answers from a file), anthropic, openai, ..."
     parser.add_argument("--provider", choices=WHO_ANSWERS, metavar="NAME", default="anthropic", help=about)
-    parser.add_argument("--model", help="which of its models (default: the provider's own)")
-    parser.add_argument("--into", default=".", metavar="DIR", help="the folder (default: this one)")
+    parser.add_argument("--model", help="Model (default: the provider's default)")
+    parser.add_argument("--into", default=".", metavar="DIR", help="Folder (default: this one)")
 
 
 def run(args: argparse.Namespace) -> int:
     name = args.name or ""
     if args.kind != "settings" and not _NAME.fullmatch(name):
         better = snake(name)
-        hint = f"; {better} would be one" if better else ", such as my_loop"
-        return refuse(f"`{name}` is no name: small letters, digits and _{hint}")
+        hint = f", such as {better}" if better else ", such as my_loop"
+        return refuse(f"invalid name `{name}`: use lowercase letters, digits and _{hint}")
     if args.kind not in _CALLS_MODELS and (args.provider != "anthropic" or args.model):
-        return refuse("--provider and --model are for workflows and loops only")
+        return refuse("--provider and --model are only for workflows and loops")
     into = Path(args.into)
     files = contents(args.kind, name, args.provider, args.model)
     settings = settings_of(into)
@@ -87,7 +89,7 @@ def create(files: Mapping[str, str], into: Path) -> str:
     try:
         there = [path for path in files if (into / path).exists()]
         if there:
-            return f"{into / there[0]} exists already; nothing was written"
+            return f"{into / there[0]} already exists; nothing was written"
         for path, text in files.items():
             (into / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(into / path, text.encode(), into)

@@ -12,14 +12,14 @@ from loop_ls.cli.runs.run_request import Wrong, named_values, read_input
 from loop_ls.features.preview import Preview, PreviewInputs, previews
 from loop_ls.report.terminal_text import shown
 
-HELP = "show prompts with the values of the first iteration"
+HELP = "preview prompts with the values of the first iteration"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_file(parser)
-    parser.add_argument("--target", "--loop", "--step", dest="target", metavar="NAME", help="only this step or loop")
-    parser.add_argument("--input", metavar="TEXT", help="the input: a text, - for standard input, or @file")
-    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="an argument; may be repeated")
+    parser.add_argument("--target", "--loop", "--step", dest="target", metavar="NAME", help="Only this step or loop")
+    parser.add_argument("--input", metavar="TEXT", help="Input: text, - for standard input, or @file")
+    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="Argument; may be repeated")
     add_json(parser)
 
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"ok": True, "prompts": [_as_json(one) for one in found]})
     else:
-        write("".join(f"{line}\n" for line in _lines(found)) or "there is no text that a model would see\n")
+        write("".join(f"{line}\n" for line in _lines(found)) or "nothing here is sent to a model\n")
     return CLEAN
 
 

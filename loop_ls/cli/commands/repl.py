@@ -19,7 +19,7 @@ from loop_ls.cli.engine.connect import add_place, engine_for, refuse, root_of
 from loop_ls.cli.repl.lines import STATUSES, VERBS, Leave, Lines
 from loop_ls.client import EngineClient, EngineUnavailable
 
-HELP = "a prompt with /loops: list, start, control"
+HELP = "start an interactive prompt with /loops commands"
 
 PROMPT = "loop-ls> "
 HISTORY_LINES = 1000
@@ -51,7 +51,7 @@ def _prompt(runner: asyncio.Runner, engine: EngineClient, root: Path) -> int:
     readline = _with_history(engine.folder / "repl_history", runner, engine) if terminal else None
     lines = Lines(engine, str(root), lambda line: print(line, flush=True), _ask)
     if terminal:
-        print("/help shows what there is; Ctrl-D leaves.")
+        print("Type /help for help, Ctrl-D to quit.")
     try:
         while True:
             try:

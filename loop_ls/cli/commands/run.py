@@ -28,55 +28,59 @@ HELP = "run a workflow or a loop and watch it"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_start(parser)
-    parser.add_argument("--loop", metavar="NAME", help="only this loop and what it depends on")
-    parser.add_argument("--start-from", metavar="NAME", help="only this step or loop and what runs after it")
-    parser.add_argument("--end-at", metavar="NAME", help="only this step or loop and what runs before it")
+    parser.add_argument("--loop", metavar="NAME", help="Only this loop and what it depends on")
+    parser.add_argument("--start-from", metavar="NAME", help="Only this step or loop and what runs after it")
+    parser.add_argument("--end-at", metavar="NAME", help="Only this step or loop and what runs before it")
     parser.add_argument(
         "--outputs-of",
         metavar="RUN",
-        help="the run whose outputs stand for steps that are not run (default: the newest one of the file)",
+        help="Run whose outputs are used for steps that are not run (default: the newest run of the file)",
     )
     parser.add_argument(
-        "--pin", action="append", metavar="NAME=TEXT", help="the output of a step that is not run; may be repeated"
+        "--pin", action="append", metavar="NAME=TEXT", help="Output to use for a step that is not run; may be repeated"
     )
-    parser.add_argument("--goal", metavar="TEXT", help="what a role loop is to reach (- or @file as with --input)")
-    parser.add_argument("--item", type=from_one, metavar="N", help="of an iterate loop only this item, from 1")
+    parser.add_argument("--goal", metavar="TEXT", help="Goal of a role loop (- or @file as with --input)")
+    parser.add_argument("--item", type=from_one, metavar="N", help="Only this item of an iterate loop, from 1")
     parser.add_argument(
         "--compare",
         type=models_named,
         metavar="MODEL,MODEL",
-        help="run it once with each of these, PROVIDER/MODEL or MODEL, and show the runs side by side",
+        help="Run once with each of these, PROVIDER/MODEL or MODEL, and compare the runs",
     )
-    parser.add_argument("--check", action="store_true", help="judge the run by the checks beside its file")
-    parser.add_argument("--plain", action="store_true", help="run once, although `enhance` is on for the workflow")
+    parser.add_argument("--check", action="store_true", help="Apply the checks next to the file to the run")
+    parser.add_argument("--plain", action="store_true", help="Run once, even if `enhance` is on for the workflow")
     parser.add_argument(
         "--agree-only",
         action="store_true",
-        help="show what it may do and agree to it, but start nothing: for programs that start it later",
+        help="Show what it may do and allow it, but do not start it: for programs that start it later",
     )
 
 
 def add_start(parser: argparse.ArgumentParser) -> None:
     """What can be said of every start of a workflow, whatever is made of it."""
-    parser.add_argument("what", nargs="?", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
-    parser.add_argument("--workflow", metavar="NAME", help="the same as NAME")
-    parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="the input of the workflow")
-    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="a parameter; may be repeated")
+    parser.add_argument("what", nargs="?", metavar="FILE|NAME", help="A workflow file, or the name of a workflow")
+    parser.add_argument("--workflow", metavar="NAME", help="Same as NAME")
+    parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="Input of the workflow")
+    parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="Parameter; may be repeated")
     add_model(parser)
-    parser.add_argument("--max-iterations", type=from_one, metavar="N", help="a limit below that of the file")
-    parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars this run may cost")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens this run may use")
-    parser.add_argument("--max-time", metavar="TIME", help="how long it may work, such as 10m")
-    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
-    parser.add_argument("--detach", action="store_true", help="start it, print its id and leave it running")
+    parser.add_argument("--max-iterations", type=from_one, metavar="N", help="Lower limit than in the file")
+    parser.add_argument("--budget-usd", type=float, metavar="N", help="Maximum cost of this run in dollars")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="Maximum tokens of this run")
+    parser.add_argument("--max-time", metavar="TIME", help="Maximum working time, such as 10m")
+    parser.add_argument(
+        "--mock", action="store_true", help="Use scripted answers instead of models: no API key, no cost"
+    )
+    parser.add_argument("--detach", action="store_true", help="Start the run in the background and print its id")
     parser.add_argument(
         "--idempotency-key",
         metavar="KEY",
-        help="a start that is sent again with this key within a day is the same run, not a second one",
+        help="Starting again with the same key within a day returns the same run instead of a second one",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
-    parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the run uses")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
+    parser.add_argument("--verbose", action="store_true", help="Print each evaluation of a condition")
+    parser.add_argument(
+        "--yes", action="store_true", help="Allow the programs and endpoints the run uses, without asking"
+    )
     add_place(parser)
 
 
@@ -98,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         asked = wanted(args)
         if args.compare and (args.provider or args.model or args.detach or args.agree_only):
-            raise Wrong("`--compare` names the models and waits for the runs")
+            raise Wrong("`--compare` sets the models and waits for the runs")
     except Wrong as wrong:
         return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     manner = RunOptions(args.json, args.verbose, args.detach, args.yes)
@@ -143,7 +147,9 @@ def models_named(text: str) -> tuple[dict[str, str], ...]:
     """`PROVIDER/MODEL` or `MODEL` each, as a start names them; a model may have slashes of its own behind the first."""
     found = [one.strip() for one in text.split(",") if one.strip()]
     if len(found) < 2:
-        raise argparse.ArgumentTypeError(f"`{text}` names no two models: PROVIDER/MODEL,PROVIDER/MODEL")
+        raise argparse.ArgumentTypeError(
+            f"`{text}` is not a list of two or more models; use PROVIDER/MODEL,PROVIDER/MODEL"
+        )
     pairs = (one.partition("/") for one in found)
     return tuple({"provider": head, "model": tail} if slash else {"model": head} for head, slash, tail in pairs)
 
@@ -185,7 +191,7 @@ async def _agree(engine: EngineClient, request: JsonObject, manner: RunOptions) 
     listed = answer["capabilities"]
     for one in listed:
         print(f"it {shown(one)}")
-    print("This is agreed to; nothing was started." if listed else "It does nothing to agree to.")
+    print("This is now allowed; nothing was started." if listed else "It does nothing that needs your permission.")
     return 0
 
 
@@ -225,12 +231,12 @@ def agreed(answer: Refusal, manner: RunOptions) -> bool:
     if manner.agreed:
         return True
     if not manner.may_ask:
-        answer["hint"] = "Look at what it uses, then agree with `--yes`. " + answer["hint"]
+        answer["hint"] = "Review what it uses, then allow it with `--yes`. " + answer["hint"]
         return False
     told = [shown(answer["message"]), *(f"  it {shown(str(one))}" for one in answer.get("capabilities", ()))]
     for line in (*told, *_out_of_sight(told)):
         print(line, file=sys.stderr)
-    return _line("Go on? [y/N] ").strip().lower() in ("y", "yes")
+    return _line("Allow? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _out_of_sight(told: list[str]) -> list[str]:

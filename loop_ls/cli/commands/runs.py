@@ -32,35 +32,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _common(parser)
     _filters(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB")
-    listing = verbs.add_parser("list", help="the newest runs (also without a verb)")
+    listing = verbs.add_parser("list", help="List the newest runs (default)")
     _filters(listing, again=True)
     _common(listing, again=True)
     for name, line in (
-        ("show", "every iteration with verdict, question, answer and output"),
-        ("status", "the state of a run"),
-        ("events", "the facts of a run, one a line"),
-        ("prompts", "what models and agents were asked, and what they answered"),
-        ("delete", "remove a run that has ended from the record, or all"),
+        ("show", "Show every iteration with verdict, question, answer and output"),
+        ("status", "Show the state of a run"),
+        ("events", "Print the events of a run, one per line"),
+        ("prompts", "Show the prompts that models and agents got, and what they answered"),
+        ("delete", "Delete a finished run from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
         _add_id(verb, "ID", name in OF_THE_NEWEST)
         _common(verb, again=True)
         if name == "prompts":
-            verb.add_argument("place", nargs="?", metavar="PLACE", help="only there, such as develop/3")
+            verb.add_argument("place", nargs="?", metavar="PLACE", help="Only this place, such as develop/3")
         if name == "events":
-            verb.add_argument("--follow", action="store_true", help="go on with what happens")
+            verb.add_argument("--follow", action="store_true", help="Keep printing new events")
         if name == "show":
-            verb.add_argument("--full", action="store_true", help="whole outputs and questions")
+            verb.add_argument("--full", action="store_true", help="Show whole outputs and prompts")
     runs_again.configure(verbs, _common)
     for name in CONTROL:
-        verb = verbs.add_parser(name, help=f"{name} a run, or all")
+        verb = verbs.add_parser(name, help=f"{name.capitalize()} a run, or all")
         _add_id(verb, "ID|all", name in OF_THE_NEWEST)
         _common(verb, again=True)
 
 
 def _add_id(verb: argparse.ArgumentParser, metavar: str, optional: bool) -> None:
     if optional:
-        verb.add_argument("id", metavar=metavar, nargs="?", help="which run (default: the newest one)")
+        verb.add_argument("id", metavar=metavar, nargs="?", help="Run id (default: the newest run)")
     else:
         verb.add_argument("id", metavar=metavar)
 
@@ -109,7 +109,7 @@ async def _list(engine: EngineClient, args: argparse.Namespace) -> int:
             said = f" {questions.first_line(asked)}" if questions.is_protected(asked) else ""
             print(shown(f"{short} waits for your decision:{said} {how_to_answer(short, asked)}"), file=sys.stderr)
     if len(answer["runs"]) > args.limit:
-        print(f"There are more: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
+        print(f"More runs: loop-ls runs --limit {args.limit * 5}", file=sys.stderr)
     return 0
 
 
@@ -182,7 +182,7 @@ async def _control(engine: EngineClient, args: argparse.Namespace) -> int:
     for row in answer["runs"]:
         print(f"{row['runId'][:6]}  {row['status']}")
     if not answer["runs"]:
-        print(f"There is nothing to {args.verb}.")
+        print(f"Nothing to {args.verb}.")
     return 0
 
 
@@ -208,9 +208,13 @@ def _said(line: str) -> int:
 
 def _filters(parser: argparse.ArgumentParser, again: bool = False) -> None:
     unset = argparse.SUPPRESS if again else None
-    parser.add_argument("--status", metavar="STATUS", default=unset, help="only runs with this status, or `active`")
+    parser.add_argument("--status", metavar="STATUS", default=unset, help="Only runs with this status, or `active`")
     parser.add_argument(
-        "--limit", type=_count, metavar="N", default=argparse.SUPPRESS if again else USUAL, help="how many at most"
+        "--limit",
+        type=_count,
+        metavar="N",
+        default=argparse.SUPPRESS if again else USUAL,
+        help="Maximum number of runs",
     )
 
 
@@ -218,7 +222,7 @@ def _common(parser: argparse.ArgumentParser, again: bool = False) -> None:
     """Options that may stand before or behind the verb; behind it they have no default of their own."""
     place = argparse.ArgumentParser(add_help=False)
     add_place(place)
-    place.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    place.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
     for action in place._actions:
         if again:
             action.default = argparse.SUPPRESS
@@ -228,5 +232,5 @@ def _common(parser: argparse.ArgumentParser, again: bool = False) -> None:
 def _count(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if not 1 <= number <= 999:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number from 1 to 999")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 to 999")
     return number

@@ -15,7 +15,7 @@ HELP = "print the JSON Schema of a file format"
 def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("format", nargs="?", choices=FORMATS, metavar="FORMAT", help=", ".join(FORMATS))
-    what.add_argument("--into", metavar="DIR", help="write the schemas of all formats there")
+    what.add_argument("--into", metavar="DIR", help="Write the schemas of all formats to this folder")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-HELP = "the language server (standard input and output)"
+HELP = "start the language server (standard input and output)"
 
 _LEVELS = ("error", "warning", "info", "debug")
 
@@ -19,10 +19,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from argparse import SUPPRESS
 
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
-    where.add_argument("--tcp", type=_port, metavar="PORT", help="wait for one client on this port of 127.0.0.1")
-    parser.add_argument("--log-level", choices=_LEVELS, default="warning", help="how much is logged (default: warning)")
-    parser.add_argument("--log-file", metavar="FILE", help="log to a file instead of standard error")
+    where.add_argument("--stdio", action="store_true", help="Use standard input and output (default)")
+    where.add_argument("--tcp", type=_port, metavar="PORT", help="Wait for one client on this port of 127.0.0.1")
+    parser.add_argument("--log-level", choices=_LEVELS, default="warning", help="Log level (default: warning)")
+    parser.add_argument("--log-file", metavar="FILE", help="Log to a file instead of standard error")
     # Clients built on vscode-languageclient add this by themselves; the end of input says the same.
     parser.add_argument("--clientProcessId", type=int, help=SUPPRESS)
 
@@ -77,5 +77,5 @@ def _port(text: str) -> int:
     if not 0 <= port <= 65535:
         from argparse import ArgumentTypeError
 
-        raise ArgumentTypeError(f"`{text}` is no port: a number from 0 to 65535")
+        raise ArgumentTypeError(f"`{text}` is not a port: use a number from 0 to 65535")
     return port

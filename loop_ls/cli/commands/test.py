@@ -49,16 +49,20 @@ class Refused(Exception):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", metavar="FILE|NAME", help="a loop file, or the name of a workflow, role loop or assistant"
+        "what", metavar="FILE|NAME", help="A loop file, or the name of a workflow, role loop or assistant"
     )
-    parser.add_argument("-k", dest="named", metavar="NAME", help="only cases whose name contains this")
-    parser.add_argument("--repeat", type=from_one, default=1, metavar="N", help="run each case so often")
-    parser.add_argument("--junit", metavar="FILE", help="write a report for build servers (JUnit XML)")
+    parser.add_argument("-k", dest="named", metavar="NAME", help="Only test cases whose name contains this")
+    parser.add_argument("--repeat", type=from_one, default=1, metavar="N", help="Run each test case this many times")
+    parser.add_argument("--junit", metavar="FILE", help="Write a report for build servers (JUnit XML)")
     add_model(parser)
-    parser.add_argument("--budget-usd", type=float, metavar="N", help="the most dollars that one run may cost")
-    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
-    parser.add_argument("--yes", action="store_true", help="agree to the programs and endpoints the runs use")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--budget-usd", type=float, metavar="N", help="Maximum cost of one run in dollars")
+    parser.add_argument(
+        "--mock", action="store_true", help="Use scripted answers instead of models: no API key, no cost"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="Allow the programs and endpoints the runs use, without asking"
+    )
+    parser.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
     add_place(parser)
 
 
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         suite = _suite(*_loop_file(args))
         cases = suite.chosen(args.named)
         if not cases:
-            raise Wrong(f"no test case of {suite.path} is called `{args.named}`")
+            raise Wrong(f"No test case in {suite.path} matches `{args.named}`")
         requests = [(case, _request(suite, case, args)) for case in cases]
     except (Wrong, Failure) as wrong:
         hint = wrong.hint if isinstance(wrong, Failure) else ""
@@ -138,7 +142,7 @@ def _suite(root: Path, file: Path, name: str) -> Suite:
             raise unusable(path, found)
         return Suite(root, file, name, path, found)
     beside = next(iter(cases_paths(place)), place)
-    raise Wrong(f"{place} has no test cases: there is no {beside}; `loop-ls run --check` judges a single run")
+    raise Wrong(f"{place} has no test cases ({beside} not found); use `loop-ls run --check` to check a single run")
 
 
 def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:

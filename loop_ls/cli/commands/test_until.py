@@ -22,19 +22,21 @@ from loop_ls.text.json_value import JsonObject
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Verdicts
 
-HELP = "ask the judge of a loop about an output"
+HELP = "test a loop's `until` condition against an output"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
-    parser.add_argument("--loop", required=True, metavar="NAME", help="whose `until` to try")
+    parser.add_argument("what", metavar="FILE|NAME", help="A workflow file, or the name of a workflow")
+    parser.add_argument("--loop", required=True, metavar="NAME", help="Loop whose `until` to test")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--output", metavar="TEXT|-|@FILE", help="the text to judge")
-    what.add_argument("--run", dest="run_id", metavar="ID", help="all outputs that this run has recorded")
-    parser.add_argument("--times", type=int, default=1, metavar="K", help="ask so often about each output")
-    parser.add_argument("--mock", action="store_true", help="scripted answers instead of models: no key, no cost")
-    parser.add_argument("--yes", action="store_true", help="agree to the endpoint that the judge uses")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    what.add_argument("--output", metavar="TEXT|-|@FILE", help="Text to judge")
+    what.add_argument("--run", dest="run_id", metavar="ID", help="Judge all recorded outputs of this run")
+    parser.add_argument("--times", type=int, default=1, metavar="K", help="Judge each output this many times")
+    parser.add_argument(
+        "--mock", action="store_true", help="Use scripted answers instead of models: no API key, no cost"
+    )
+    parser.add_argument("--yes", action="store_true", help="Allow the endpoint that the judge uses, without asking")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
     add_place(parser)
 
 
@@ -89,6 +91,6 @@ def _show(answer: Verdicts) -> None:
                 f"  {place}{VERDICTS[each['verdict']]} {round(each['agrees'] * each['times'])} of {each['times']} times"
             )
     if any(row["agrees"] < 1 for row in answer["agreement"]):
-        print("  The judge does not agree with itself: make the condition more specific.")
+        print("  The judge is inconsistent: make the condition more specific.")
     if cost := money(answer["costUsd"]):
         print(f"  {cost}")

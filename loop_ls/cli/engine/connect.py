@@ -23,8 +23,8 @@ SHOWN = 10
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the current folder)")
-    parser.add_argument("--data-dir", metavar="DIR", help="data folder of the engine (default: one for each root)")
+    parser.add_argument("--root", metavar="DIR", help="Workspace root (default: the project around the current folder)")
+    parser.add_argument("--data-dir", metavar="DIR", help="Data folder of the engine (default: one per root)")
 
 
 def root_of(given: str | None, near: Path | None = None) -> Path:

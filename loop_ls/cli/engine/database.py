@@ -33,7 +33,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--database-url",
         metavar="URL",
-        help=f"share runs with other engines: postgresql://... (default: {VARIABLE}, else SQLite in the data folder)",
+        help=f"Share runs with other engines: postgresql://... (default: {VARIABLE}, else SQLite in the data folder)",
     )
 
 
@@ -47,12 +47,10 @@ def database_of(given: str | None, root: Path | None) -> str | None:
         if url is not None and not _on_this_machine(url):
             raise DatabaseRefused(
                 "The project's `engine.databaseUrl` names a server on another machine.",
-                f"If you want its runs there, say so with `--database-url` or the variable {VARIABLE}.",
+                f"To use it, pass `--database-url` or set {VARIABLE}.",
             )
     if url is not None and not url.startswith(_SCHEMES):
-        raise DatabaseRefused(
-            "The address of the database is none of PostgreSQL.", "It has the form postgresql://user@host/name."
-        )
+        raise DatabaseRefused("Not a PostgreSQL URL.", "Use the form postgresql://user@host/name.")
     return url
 
 

@@ -19,9 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accept",
         action="store_true",
-        help="go on with what the journal holds; its files are copied first, and unfinished runs wait for `resume`",
+        help="Continue with what can be read; the files are backed up first, and unfinished runs wait for `resume`",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
     add_place(parser)
 
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     root = root_of(args.root)
     path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
     if not path.is_dir():
-        return _say(args, {"ok": True, "whole": True}, [f"There is no journal in {path}."])
+        return _say(args, {"ok": True, "whole": True}, [f"No journal found in {path}."])
     folder = DataFolder(path)
     try:
         folder.take()
@@ -55,9 +55,11 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
     there = f"{found.runs} runs with {found.facts} facts can be read."
     answer = {"ok": True, **found.wire()}
     if found.whole:
-        return _say(args, answer, [f"The journal is whole: {there}"])
+        return _say(args, answer, [f"The journal is intact: {there}"])
     if not args.accept:
-        hint = "Restore the files of the data folder from a copy, or go on with this: loop-ls engine repair --accept"
+        hint = (
+            "Restore the data folder from a backup, or continue with what can be read: loop-ls engine repair --accept"
+        )
         return _say(args, answer, [*lines, there, hint], DAMAGED)
     try:
         done = asyncio.run(repaired(path, found))
@@ -65,15 +67,15 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
         return _refuse(args, refused.message, refused.hint)
     except OSError as error:
         return _refuse(args, f"The journal cannot be repaired: {error.strerror or error}.", "")
-    lines += [there, f"Accepted; the files as they were are in {done.copy}."]
+    lines += [there, f"Repaired; the original files are in {done.copy}."]
     if found.spending:
         lines.append("What deleted runs and trials have cost counts for no cap any more.")
     if done.waiting:
         lines.append(
-            f"Calls of these runs may be paid again, so they wait for `loop-ls runs resume`: {' '.join(done.waiting)}"
+            f"Calls of these runs may be billed again, so they wait for `loop-ls runs resume`: {' '.join(done.waiting)}"
         )
     if done.given_up:
-        lines.append(f"The record of these runs is damaged, so they count as failed: {' '.join(done.given_up)}")
+        lines.append(f"The record of these runs is damaged, so they are marked as failed: {' '.join(done.given_up)}")
     more = {"accepted": True, "copy": done.copy, "waiting": done.waiting, "givenUp": done.given_up}
     return _say(args, {**answer, **more}, lines)
 

@@ -21,21 +21,21 @@ from loop_ls.report.terminal_text import shown
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="token_verb", metavar="VERB", required=True)
-    create = verbs.add_parser("create", help="make a token for a user; it is shown once")
-    create.add_argument("--user", metavar="NAME", required=True, help="whose it is: runs belong to their user")
+    create = verbs.add_parser("create", help="Create a token for a user; it is shown only once")
+    create.add_argument("--user", metavar="NAME", required=True, help="Name of the user; runs belong to their user")
     create.add_argument(
         "--role",
         choices=ROLES,
         default="editor",
         metavar="ROLE",
-        help="viewer: reads; editor: also starts runs and controls their own; admin: controls all",
+        help="viewer: read; editor: also start runs and control their own; admin: control all",
     )
-    listing = verbs.add_parser("list", help="users and roles; never the tokens themselves")
-    revoke = verbs.add_parser("revoke", help="take a token away, or all of a user")
+    listing = verbs.add_parser("list", help="List users and roles; never the tokens themselves")
+    revoke = verbs.add_parser("revoke", help="Revoke a token, or all tokens of a user")
     revoke.add_argument("which", metavar="ID|USER")
     for verb in (create, listing, revoke):
         add_place(verb)
-        verb.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+        verb.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def _list(tokens: Tokens, args: argparse.Namespace) -> int:
     if args.json:
         return print_json({"ok": True, "tokens": [_row(each) for each in found]})
     if not found:
-        print("Only the owner has a token. Make one: loop-ls engine token create --user NAME --role viewer")
+        print("Only the owner has access. Create a token: loop-ls engine token create --user NAME --role viewer")
     for each in found:
         made = datetime.fromtimestamp(each.created_at).astimezone().strftime("%Y-%m-%d %H:%M")
         print(f"{each.id}  {each.role:<7} {made}  {shown(each.user)}")

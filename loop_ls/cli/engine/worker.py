@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--probe-port",
         type=int,
         metavar="PORT",
-        help=f"answer `/health` and `/ready` there, as Kubernetes asks (default: {PROBE_PORT}, else no port)",
+        help=f"Port for `/health` and `/ready` (Kubernetes probes; default: {PROBE_PORT}, else none)",
     )
 
 
@@ -38,7 +38,7 @@ def _work(args: argparse.Namespace) -> int:
     except DatabaseRefused as refused:
         return _failed(refused.message, refused.hint)
     if url is None:
-        return _failed("A worker needs the database that it shares.", f"Give `--database-url` or set {VARIABLE}.")
+        return _failed("A worker needs a shared database.", f"Pass `--database-url` or set {VARIABLE}.")
     from loop_ls.app.engine import build
     from loop_ls.engine.api.server import PortTaken
     from loop_ls.engine.journal import JournalRefused
@@ -50,7 +50,9 @@ def _work(args: argparse.Namespace) -> int:
     probe_port = args.probe_port
     if probe_port is None and (given := os.environ.get(PROBE_PORT, "")):
         if not (given.isascii() and given.isdigit() and int(given) < 65536):
-            return _failed(f"{PROBE_PORT} is `{given}`, which is no port.", "A port is a number from 0 to 65535.")
+            return _failed(
+                f"{PROBE_PORT} is `{given}`, which is not a port.", "A port must be a number from 0 to 65535."
+            )
         probe_port = int(given)
     secrets = RunSecrets(os.environ)
     log_to_stderr(args.log_format or "text", args.log_level or "warning", secrets.everywhere)
@@ -60,7 +62,7 @@ def _work(args: argparse.Namespace) -> int:
     except JournalRefused as refused:
         return _failed(refused.message, refused.hint)
     except PortTaken as taken:
-        return _failed(str(taken), "Choose another with `--probe-port`.")
+        return _failed(str(taken), "Choose another port with `--probe-port`.")
     return 0 if why is None else _failed(why, "")
 
 

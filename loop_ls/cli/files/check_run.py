@@ -59,7 +59,7 @@ def choose(paths: Iterable[str], root: str | None, enable: Iterable[str], disabl
     """The files, root and rules of a call. Raises BadUsage with the reason."""
     given = tuple(_existing(path) for word in (paths or ["."]) for path in _meant(word))
     if root is not None and not Path(root).is_dir():
-        raise BadUsage(f"--root {root} is no folder")
+        raise BadUsage(f"--root {root} is not a folder")
     if root is not None:
         base = absolute(root)
     else:
@@ -87,7 +87,7 @@ def _existing(path: str) -> str:
         if found.is_dir():
             os.scandir(found).close()
         elif found.exists() and not found.is_file():
-            raise BadUsage(f"{path} is a pipe or a device; write what it holds to a file and name that")
+            raise BadUsage(f"{path} is a pipe or a device; write its content to a file and use that")
         else:
             with found.open("rb"):
                 pass
@@ -104,8 +104,8 @@ def absolute(path: str) -> str:
 def _known(word: str, words: tuple[str, ...], option: str) -> None:
     if word not in words:
         better = nearest(word, words) or nearest(word.upper(), words, 1)
-        hint = f"; did you mean {better}?" if better else "; loop-ls explain --list names all rules"
-        raise BadUsage(f"{option} {word}: there is no such rule{hint}")
+        hint = f"; did you mean {better}?" if better else "; loop-ls explain --list shows all rules"
+        raise BadUsage(f"{option} {word}: unknown rule{hint}")
 
 
 @dataclass(frozen=True, slots=True)

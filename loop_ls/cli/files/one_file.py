@@ -23,12 +23,12 @@ class OneFile:
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", metavar="FILE|NAME", help="a workflow file, or the name of a workflow")
-    parser.add_argument("--root", metavar="DIR", help="workspace root (default: the project around the file)")
+    parser.add_argument("what", metavar="FILE|NAME", help="A workflow file, or the name of a workflow")
+    parser.add_argument("--root", metavar="DIR", help="Workspace root (default: the project around the file)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--json", action="store_true", help="Print one JSON object instead of text")
 
 
 def open_workflow(word: str, root: str | None, others: frozenset[str] = frozenset()) -> OneFile:
@@ -39,7 +39,7 @@ def open_workflow(word: str, root: str | None, others: frozenset[str] = frozense
     if document is None and (document := load(path.as_posix())) is not None:
         workspace = workspace.with_document(document)
     if document is None or (not document.is_workflow and document.format not in others):
-        raise Wrong(f"{word} is no workflow file")
+        raise Wrong(f"{word} is not a workflow file")
     if document.fault is not None:
         raise Wrong(f"{word} cannot be read: {document.fault.message}")
     return OneFile(workspace.project(document.path), document)
@@ -53,7 +53,7 @@ def element_named(document: Document, name: str, loops_only: bool = False) -> El
             return element
     noun = "loop" if loops_only else "step or loop"
     near = nearest(name, [one.name for one in fitting])
-    raise Wrong(f"there is no {noun} `{name}` in {document.path}" + (f"; did you mean `{near}`?" if near else ""))
+    raise Wrong(f"no {noun} `{name}` in {document.path}" + (f"; did you mean `{near}`?" if near else ""))
 
 
 def print_json(value: Mapping[str, object]) -> None:

@@ -28,15 +28,15 @@ HELP = """\
 /loops                              the newest loops; /loops STATUS: only those
 /loops definitions                  what can be started
 /loops start NAME [OPTIONS] GOAL    OPTIONS: --mock, --param NAME=VALUE, --max-iterations N
-/loops status ID                    how a loop stands, stage by stage
+/loops status ID                    state of a loop, stage by stage
 /loops history ID                   every iteration with verdict and output
 /loops metrics ID                   counts, durations and cost
 /loops pause|resume|stop ID|all
-/loops approve|reject ID [TEXT]     answer what a loop asks
+/loops approve|reject ID [TEXT]     answer a loop's question
 /loops restore ID                   put protected files back that its agent touched
-/loops fork ID ITERATION            go on from there in a new run
-/loops replay ID                    the recorded answers against the file as it is now
-/loops delete ID                    forget a loop that has ended
+/loops fork ID ITERATION            continue from there in a new run
+/loops replay ID                    apply the recorded answers to the current file
+/loops delete ID                    delete a finished loop
 /help   /quit
 An ID may be shortened."""
 
@@ -100,7 +100,7 @@ class Lines:
                 except Usage as usage:
                     self.say(str(usage))
             case _:
-                self.say("A line begins with /loops; /help shows what there is.")
+                self.say("Commands start with /loops; try /help.")
 
     async def _loops(self, words: list[str], text: str) -> None:
         verb, rest = (words[0], words[1:]) if words else ("", [])
@@ -125,8 +125,8 @@ class Lines:
                 await self._delete(_id(verb, rest))
             case _:
                 near = nearest(verb, [*VERBS, *STATUSES])
-                guess = f"; did you mean `/loops {near}`?" if near else "; /help shows what there is."
-                raise Usage(f"`{shown(verb)}` is no verb{guess}")
+                guess = f"; did you mean `/loops {near}`?" if near else "; try /help."
+                raise Usage(f"Unknown command `{shown(verb)}`{guess}")
 
     async def _about(self, verb: Literal["status", "history", "metrics", "replay"], run_id: str) -> None:
         match verb:
@@ -178,7 +178,7 @@ class Lines:
             if answer is None or self._refused(answer):
                 return
             run_id = answer["runId"]
-            self.say(f"Started {run_id[:8]}... It goes on when you leave. /loops status {run_id[:8]}")
+            self.say(f"Started {run_id[:8]}... It keeps running when you quit. /loops status {run_id[:8]}")
             loop = answer.get("loop")
             if loop and loop["state"]["format"] == ROLE_LOOP:
                 await showing.to_the_end(run_id, self.say)
@@ -192,7 +192,7 @@ class Lines:
             self._refused(answer)
             for one in answer.get("capabilities", ()):
                 self.say(f"  it {shown(str(one))}")
-            if not self._yes("Go on?"):
+            if not self._yes("Continue?"):
                 return None
             request = {**request, "consent": self.engine.agree(answer)}
 
@@ -209,7 +209,7 @@ class Lines:
             return
         self._say_lines([f"{row['runId'][:8]}... {row['status']}" for row in answer["runs"]])
         if not answer["runs"]:
-            self.say(f"There is nothing to {verb}.")
+            self.say(f"Nothing to {verb}.")
 
     async def _answer(self, verb: str, run_id: str, feedback: str) -> None:
         answer = await self.engine.approve(run_id, None, verb == "approve", verb, feedback or None)
@@ -291,7 +291,7 @@ def _word(text: str) -> tuple[str, str]:
     """The first word, of which parts may be quoted, and the rest."""
     found = _WORD.match(text)
     if found is None:
-        raise Usage("A quotation mark is missing.")
+        raise Usage("Missing quotation mark.")
     return _QUOTES.sub(lambda part: part[0][1:-1], found[0]), text[found.end() :].strip()
 
 

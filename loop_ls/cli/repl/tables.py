@@ -30,7 +30,7 @@ _GLYPHS = {
 
 def loops(states: list[RunStateView], going: int) -> list[str]:
     if not states:
-        return ["No loops. /loops definitions shows what can be started."]
+        return ["No loops. Use /loops definitions to see what can be started."]
     now = datetime.now(UTC)
     rows = [["", "ID", "DEFINITION", "ITERATION", "STAGE", "GOAL", "AGE"]]
     for state in states:
@@ -54,7 +54,7 @@ def loops(states: list[RunStateView], going: int) -> list[str]:
 
 def definitions(found: list[Definition]) -> list[str]:
     if not found:
-        return ["There is nothing to start here yet. Begin with one: loop-ls new loop NAME"]
+        return ["Nothing to start here yet. Create one: loop-ls new loop NAME"]
     rows = [["NAME", "DESCRIPTION", "ROLES", "ENDS"]]
     for one in found:
         roles = " → ".join(role["role"] for role in one["roles"])
@@ -103,7 +103,7 @@ def history(answer: History) -> list[str]:
                 cut(row.get("output") or error_text(row), 60),
             ]
         )
-    return grid(rows) if len(rows) > 1 else ["There are no iterations yet."]
+    return grid(rows) if len(rows) > 1 else ["No iterations yet."]
 
 
 def metrics(answer: Metrics) -> list[str]:

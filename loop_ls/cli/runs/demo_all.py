@@ -32,7 +32,7 @@ SHOWS = (
     Show(
         "assistant",
         "assistant/proofreader.assistant.yaml",
-        "a loop of an assistant: run afresh until its answer matches a pattern",
+        "a loop of an assistant: run again until its answer matches a pattern",
         {"input": "Proofread the notice about the harbour."},
     ),
     Show(
@@ -44,7 +44,7 @@ SHOWS = (
     Show(
         "rounds",
         "rounds/bulletin.yaml",
-        "an enhance loop: the workflow fails, a planner mends its file, the next round passes",
+        "an enhance loop: the workflow fails, a planner fixes its file, the next round passes",
         {"input": "the morning after the storm", "enhance": {"start": True, "headless": True}},
     ),
 )

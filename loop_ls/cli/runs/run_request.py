@@ -27,7 +27,7 @@ class RequestedRun:
 def wanted(args: argparse.Namespace) -> RequestedRun:
     """Raises `Wrong`."""
     if bool(args.what) == bool(args.workflow):
-        raise Wrong("say what to run: a FILE or the NAME of a workflow")
+        raise Wrong("FILE or NAME is required: what to run")
     word = args.what or args.workflow
     definition = None if args.workflow or args.loop else _definition(word, args)
     if definition is not None:
@@ -136,10 +136,10 @@ def found_file(word: str, root: str | None) -> tuple[Path, Path]:
     if path.is_file():
         place = root_of(root, path.resolve().parent)
         if not path.resolve().is_relative_to(place):
-            raise Wrong(f"{word} does not lie in the workspace {place}; name its folder with --root")
+            raise Wrong(f"{word} is not in the workspace {place}; set its folder with --root")
         return place, path.resolve()
     if path.suffix in (".yaml", ".yml") or path.is_dir():
-        raise Wrong(f"there is no file {word}")
+        raise Wrong(f"file not found: {word}")
     return _named(word, root_of(root))
 
 
@@ -152,11 +152,11 @@ def _named(name: str, root: Path) -> tuple[Path, Path]:
     keys = workspace.keys
     fitting = [key for key in keys if key == name] or [key for key in keys if key.rpartition("/")[2] == name]
     if len(fitting) > 1:
-        raise Wrong(f"several workflows are called `{name}`: {', '.join(sorted(fitting))}")
+        raise Wrong(f"several workflows are named `{name}`: {', '.join(sorted(fitting))}")
     if not fitting:
         near = nearest(name, keys)
         guess = f"; did you mean `{near}`?" if near else ""
-        raise Wrong(f"there is no workflow `{name}` in {root}{guess}")
+        raise Wrong(f"unknown workflow `{name}` in {root}{guess}")
     document = workspace.by_key(fitting[0])
     assert document is not None
     return root, Path(document.path).resolve()
@@ -182,5 +182,5 @@ def named_values(words: Iterable[str], option: str = "--param") -> dict[str, str
 def _pair(word: str, option: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not name or not equals:
-        raise Wrong(f"`{option} {word}` is not of the form name=value")
+        raise Wrong(f"`{option} {word}`: use the form name=value")
     return name, value

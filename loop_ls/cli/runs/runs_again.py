@@ -24,50 +24,52 @@ Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
 
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
-    fork = verbs.add_parser("fork", help="a new run that pays only for what comes after the finished iterations")
+    fork = verbs.add_parser("fork", help="Start a new run that reuses finished iterations")
     fork.add_argument("id", metavar="ID")
-    fork.add_argument("--iteration", type=from_one, metavar="N", help="the first one to do anew (default: go on)")
-    fork.add_argument("--loop", metavar="NAME", help="the loop that N counts (default: the outermost)")
-    fork.add_argument("--yes", action="store_true", help="agree to what the run may do, where nobody has yet")
-    replay = verbs.add_parser("replay", help="the recorded answers against the files as they are now: no call")
+    fork.add_argument("--iteration", type=from_one, metavar="N", help="First iteration to redo (default: continue)")
+    fork.add_argument("--loop", metavar="NAME", help="Loop that N refers to (default: the outermost)")
+    fork.add_argument("--yes", action="store_true", help="Allow what the run may do, without asking")
+    replay = verbs.add_parser("replay", help="Apply the recorded answers to the current files, without any calls")
     replay.add_argument("id", metavar="ID")
     replay.set_defaults(yes=False)  # a replay makes no call, so nobody is asked
     for verb in (fork, replay):
-        verb.add_argument("--detach", action="store_true", help="print the new run's id and leave it running")
-        verb.add_argument("--verbose", action="store_true", help="print each evaluation of a condition")
+        verb.add_argument("--detach", action="store_true", help="Run in the background and print the new run's id")
+        verb.add_argument("--verbose", action="store_true", help="Print each evaluation of a condition")
         common(verb, True)
-    diff = verbs.add_parser("diff", help="what changed between the outputs of two iterations")
+    diff = verbs.add_parser("diff", help="Show what changed between the outputs of two iterations")
     diff.add_argument("id", metavar="ID")
     diff.add_argument("first", type=from_one, metavar="I")
     diff.add_argument("second", type=from_one, metavar="J")
-    diff.add_argument("--loop", metavar="NAME", help="whose iterations (default: the outermost loop's)")
+    diff.add_argument("--loop", metavar="NAME", help="Loop of the iterations (default: the outermost)")
     common(diff, True)
-    compare = verbs.add_parser("compare", help="runs side by side: ending, model, cost, verdicts, checks, outputs")
-    compare.add_argument("id", metavar="ID", nargs="+", help="two runs or more; outputs are compared with the first")
-    compare.add_argument("--full", action="store_true", help="what differs in each step and loop")
+    compare = verbs.add_parser("compare", help="Compare runs: ending, model, cost, verdicts, checks, outputs")
+    compare.add_argument("id", metavar="ID", nargs="+", help="Two or more runs; outputs are compared with the first")
+    compare.add_argument("--full", action="store_true", help="Show the differences of each step and loop")
     common(compare, True)
-    export = verbs.add_parser("export", help="all of a run as one JSON file, without secrets")
+    export = verbs.add_parser("export", help="Export a run as one JSON file, without secrets")
     export.add_argument("id", metavar="ID")
-    export.add_argument("--into", metavar="FILE", help="write it there (default: standard output)")
+    export.add_argument("--into", metavar="FILE", help="Output file (default: standard output)")
     common(export, True)
-    take = verbs.add_parser("import", help="put an exported run into the record")
+    take = verbs.add_parser("import", help="Add an exported run to the record")
     take.add_argument("file", metavar="FILE|-")
     common(take, True)
-    for name, line in (("approve", "let a run that waits for you go on"), ("reject", "say no to a run that waits")):
+    for name, line in (("approve", "approve a run that waits for you"), ("reject", "reject a run that waits for you")):
         verb = verbs.add_parser(name, help=line)
         verb.add_argument("id", metavar="ID|all")
-        verb.add_argument("--loop", metavar="ID", help="which question, where a run asks several")
-        verb.add_argument("--feedback", metavar="TEXT", help="what the run hears besides")
+        verb.add_argument("--loop", metavar="ID", help="Which pending approval, if there are several")
+        verb.add_argument("--feedback", metavar="TEXT", help="Feedback for the next round")
         if name == "reject":
             how = verb.add_mutually_exclusive_group()
-            how.add_argument("--revise", action="store_true", help="ask for another try instead of ending the loop")
+            how.add_argument(
+                "--revise", action="store_true", help="Ask for another iteration instead of ending the loop"
+            )
             how.add_argument(
                 "--restore", action="store_true", help="put protected files back that the agent touched, and go on"
             )
         common(verb, True)
-    note = verbs.add_parser("note", help="say something to a run that goes on: it is in its next prompt, once")
+    note = verbs.add_parser("note", help="Send a note to a running run: it is added to the next prompt, once")
     note.add_argument("id", metavar="ID")
-    note.add_argument("text", metavar="TEXT|-", help="what it is told (-: read from standard input)")
+    note.add_argument("text", metavar="TEXT|-", help="Text of the note (-: read from standard input)")
     common(note, True)
 
 
@@ -124,7 +126,7 @@ async def _diff(engine: EngineClient, args: argparse.Namespace) -> int:
     lines = list(difflib.unified_diff(one, other, *names, lineterm=""))
     if args.json:
         return print_json({"ok": True, "first": args.first, "second": args.second, "diff": "\n".join(lines)})
-    for line in lines or ["Both outputs are the same."]:
+    for line in lines or ["The outputs are identical."]:
         print(shown(line))
     return 0
 
@@ -165,7 +167,7 @@ async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
     try:
         document = json.loads(_read(args.file))
     except (OSError, ValueError, RecursionError) as error:
-        why = (error.strerror or error) if isinstance(error, OSError) else "it is no JSON"
+        why = (error.strerror or error) if isinstance(error, OSError) else "not valid JSON"
         told = f"{args.file} cannot be read: {why}."
         return refuse(refusal("bad_argument", told), args.json)
     answer = await engine.take_in(document)
@@ -173,7 +175,7 @@ async def _import(engine: EngineClient, args: argparse.Namespace) -> int:
         return refuse(answer, args.json)
     if args.json:
         return print_json(answer)
-    print(f"{answer['runId']}  {'is here already' if answer['known'] else 'taken in'}")
+    print(f"{answer['runId']}  {'was already imported' if answer['known'] else 'imported'}")
     return 0
 
 
@@ -189,7 +191,7 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     for one in found:
         print(f"{one['runId'][:6]}  {shown(one['loopId'])}  {one.get('decision')}")
     if not found:
-        print("No run waits for a decision.")
+        print("No run is waiting for approval.")
     return 0
 
 
@@ -203,8 +205,8 @@ async def _note(engine: EngineClient, args: argparse.Namespace) -> int:
         return refuse(answer, args.json)
     if args.json:
         return print_json(answer)
-    waiting = "" if answer["notes"] == 1 else f", with {answer['notes'] - 1} before it"
-    print(f"{answer['runId'][:6]}  is told with its next prompt{waiting}")
+    waiting = "" if answer["notes"] == 1 else f", after {answer['notes'] - 1} other notes"
+    print(f"{answer['runId'][:6]}  gets the note with its next prompt{waiting}")
     return 0
 
 

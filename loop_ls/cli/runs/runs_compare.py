@@ -68,7 +68,7 @@ class Run:
 async def compare(engine: EngineClient, ids: Sequence[str], as_json: bool, full: bool = False) -> int:
     """Print runs side by side."""
     if len(ids) < 2:
-        return refuse(refusal("bad_argument", "One run is compared with another: name two or more."), as_json)
+        return refuse(refusal("bad_argument", "Choose two or more runs to compare."), as_json)
     found = list[Run]()
     for run_id in ids:
         one = await looked_up(engine, run_id)
@@ -185,7 +185,7 @@ def told(runs: Sequence[Run], full: bool) -> list[str]:
 
 def _differ(names: Sequence[str]) -> str:
     if not names:
-        return "all outputs are the same"
+        return "all outputs are identical"
     return f"different outputs of {', '.join('the result' if name == RESULT else f'`{name}`' for name in names)}"
 
 

@@ -36,13 +36,13 @@ def state(found: RunStateView) -> None:
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
         ("limit", found.get("because")),
-        ("goes on", _local(found.get("resumesAt"))),
+        ("continues", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),
         ("answer", _answer(found)),
         ("error", error and error["message"]),
         ("do", error and error.get("hint")),
-        ("remark", "one call may have been paid twice" if found.get("mayHavePaidTwice") else None),
+        ("remark", "one call may have been billed twice" if found.get("mayHavePaidTwice") else None),
     )
     for name, value in lines:
         if value:
@@ -57,8 +57,8 @@ def _answer(found: RunStateView) -> str | None:
 
 def _cut(one: CutAnswer) -> str:
     whose = "the judge's answer at" if one.get("purpose") == "judge" else "the answer of"
-    limit = f"`max_tokens` is {one['maxTokens']}" if one.get("maxTokens") else "no `max_tokens` is set"
-    return f"{whose} {one.get('place')} ended at its length limit ({limit})"
+    limit = f"`max_tokens` is {one['maxTokens']}" if one.get("maxTokens") else "`max_tokens` is not set"
+    return f"{whose} {one.get('place')} was cut off at its length limit ({limit})"
 
 
 def _source(found: RunStateView) -> str | None:
@@ -66,7 +66,7 @@ def _source(found: RunStateView) -> str | None:
     if not source:
         return None
     if source.get("kind") == "replay":
-        return f"the answers of {source.get('runId')}, replayed"
+        return f"replay of {source.get('runId')}"
     number = source.get("iteration")
     return f"{source.get('runId')}" + (f", from iteration {number} on" if number else "")
 

@@ -108,7 +108,7 @@ class Watched:
             case kind if kind in SAID:
                 self.notes.append(shown(noted(event)))
             case "recovered":
-                twice = "; one call may have been paid twice" if event.get("mayHavePaidTwice") else ""
+                twice = "; one call may have been billed twice" if event.get("mayHavePaidTwice") else ""
                 self.notes.append(f"recovered after a restart{twice}")
             case "paused" | "resumed" | "stopping":
                 self.paused = event["kind"] == "paused"

@@ -36,7 +36,8 @@ class Pause:
         if ask is None:
             run = self._run_id[:6]
             print(
-                "Nobody can answer here: the run is stopped. Run it on a terminal, or with `--detach` and",
+                "There is no terminal to answer on, so the run was stopped. Run it in a terminal, or "
+                "with `--detach` and",
                 file=sys.stderr,
             )
             told = f"then `loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`."

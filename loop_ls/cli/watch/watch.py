@@ -35,7 +35,7 @@ INTERRUPTED = 5
 STOP_SECONDS = 10.0
 #: Words of `execution.logging`.
 LOUD = frozenset({"debug", "verbose", "noisy"})
-GONE = "the engine is gone; waiting for it to come back…"
+GONE = "lost the connection to the engine; reconnecting…"
 
 
 async def watch(
@@ -60,7 +60,7 @@ async def watch(
         print(f"loop-ls: {shown(answer['message'])}", file=sys.stderr)
         return 2
     if not ended and answer["state"].get("exitCode") is None:
-        print(f"The run goes on. Watch it: loop-ls runs events {run_id[:6]} --follow", file=sys.stderr)
+        print(f"The run continues. Watch it: loop-ls runs events {run_id[:6]} --follow", file=sys.stderr)
         return INTERRUPTED
     state = answer["state"]
     _report(state, watched, as_json)
@@ -140,7 +140,7 @@ def _kept(watched: Watched) -> str:
     kept = [f"{count(len(judged), 'iteration')} with output and verdict"] if judged else []
     kept += [f"{count(len(unjudged), 'iteration')} with output"] if unjudged else []
     kept += [count(len(steps), "step")] if steps else []
-    return f"Kept: {' and '.join(kept)}." if kept else "Nothing was finished yet."
+    return f"Kept: {' and '.join(kept)}." if kept else "No iteration has finished yet."
 
 
 def _summary(state: RunStateView, output: str) -> JsonObject:
@@ -171,7 +171,7 @@ class _Lost:
 
     def tell(self, up: bool) -> None:
         if self.aloud and up != self._there:
-            print("the engine is back" if up else GONE, file=sys.stderr, flush=True)
+            print("reconnected to the engine" if up else GONE, file=sys.stderr, flush=True)
         self._there = up
 
     def hint(self) -> str:

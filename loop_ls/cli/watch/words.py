@@ -78,9 +78,9 @@ def noted(event: JsonObject) -> str:
     """What a person should hear of while a run goes on."""
     match event.get("kind"):
         case "budget_warning" if event.get("capUsd") is not None:
-            return f"{money(float_field(event, 'spentUsd'))} of {money(float_field(event, 'capUsd'))} are spent"
+            return f"{money(float_field(event, 'spentUsd'))} of {money(float_field(event, 'capUsd'))} spent"
         case "budget_warning":
-            return f"{int_field(event, 'spentTokens'):,} of {int_field(event, 'capTokens'):,} tokens are used"
+            return f"{int_field(event, 'spentTokens'):,} of {int_field(event, 'capTokens'):,} tokens used"
         case "note_added":
             return f"note for the next prompt: {text_field(event, 'text')}"
         case "note_given":

@@ -23,7 +23,7 @@ _PHASES = {
 }
 _DOING = {
     "round_started": "running the workflow",
-    "trial_finished": "trying it on cases",
+    "trial_finished": "testing it on cases",
     "report_ready": "looking at what failed",
     "planner_started": "planning changes",
     "loop_paused": "waiting for you",
@@ -34,12 +34,12 @@ _DOING = {
 
 #: What decided against the text of a round.
 _AGAINST = {
-    "screen": "no better in its first trials",
-    "probability": "it is not probable enough that it is better",
-    "regression": "a case fails that passed before",
-    "cost": "it costs more than twice as much",
-    "holdout": "it fails on held-out cases",
-    "unfinished": "it could not be tried to the end",
+    "screen": "not better in its first trials",
+    "probability": "not probable enough that it is better",
+    "regression": "a test case fails that passed before",
+    "cost": "costs more than twice as much",
+    "holdout": "fails on held-out test cases",
+    "unfinished": "could not be tested completely",
 }
 
 

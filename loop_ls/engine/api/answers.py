@@ -81,17 +81,17 @@ async def read_object(request: Request, limit: int = BODY_LIMIT) -> JsonObject:
                 if len(body) > limit:
                     raise BadRequest("too_large", f"The body is larger than {limit} bytes.")
     except TimeoutError:
-        raise BadRequest("invalid_format", f"The body did not come within {BODY_SECONDS:g} s.") from None
+        raise BadRequest("invalid_format", f"The body did not arrive within {BODY_SECONDS:g} s.") from None
     except ClientDisconnect:
-        raise BadRequest("invalid_format", "The body was not sent to its end.") from None
+        raise BadRequest("invalid_format", "The body is incomplete.") from None
     if not body.strip():
         return {}
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise BadRequest("invalid_format", "The body is no JSON.") from None
+        raise BadRequest("invalid_format", "The body is not valid JSON.") from None
     if not isinstance(value, dict):
-        raise BadRequest("validation_error", "The body is a JSON object.")
+        raise BadRequest("validation_error", "The body must be a JSON object.")
     return value
 
 
@@ -101,5 +101,5 @@ def whole_number(request: Request, name: str, otherwise: int | None = None) -> i
     if text is None or text == "":
         return otherwise
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise BadRequest("validation_error", f"`{name}` is a whole number from 0, not `{text[:40]}`.")
+        raise BadRequest("validation_error", f"`{name}` must be an integer from 0, not `{text[:40]}`.")
     return int(text)

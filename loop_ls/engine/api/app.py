@@ -93,15 +93,15 @@ async def _no_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     path = request.url.path[:120]
     if status != 405:
-        return refusal("not_found", f"There is nothing at {path}.")
-    answer = refusal("not_allowed", f"`{request.method}` is no method of {path}.")
+        return refusal("not_found", f"Not found: {path}.")
+    answer = refusal("not_allowed", f"`{request.method}` is not supported for {path}.")
     answer.headers.update(error.headers or {} if isinstance(error, HTTPException) else {})  # `Allow`
     return answer
 
 
 async def _fault(request: Request, error: Exception) -> Response:
     log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
-    return refusal("internal_error", "The engine made a mistake of its own; its log has the details.")
+    return refusal("internal_error", "Internal error of the engine; see its log for details.")
 
 
 def workspace_id(data_dir: str) -> str:

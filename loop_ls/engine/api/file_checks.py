@@ -32,7 +32,7 @@ class NoFileChecks:
         return self._refusal()
 
     def _refusal(self) -> Refusal:
-        return Refused("provider_unavailable", "This engine checks no files.").answer()
+        return Refused("provider_unavailable", "This engine does not check files.").answer()
 
 
 NO_FILE_CHECKS = NoFileChecks()

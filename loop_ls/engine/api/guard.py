@@ -57,15 +57,18 @@ class Guard:
         """A page of a browser can reach this port under a name of its own: Host and Origin tell."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-            return "forbidden", "The engine answers only to 127.0.0.1 and localhost."
+            return "forbidden", "The engine accepts only the hosts 127.0.0.1 and localhost."
         for origin in headers.getlist("origin"):
             if not _ORIGIN.fullmatch(origin):
-                return "forbidden", f"The engine does not answer pages of {origin[:100]}."
+                return "forbidden", f"The engine does not accept requests from pages of {origin[:100]}."
         if path in OPEN or person is not None:
             return None
         if path.startswith(SOCKETS) and "authorization" not in headers:
             return None  # its token comes with its first packet, before which nothing is sent to it
-        return "unauthorized", "A token is needed: `Authorization: Bearer TOKEN`, as in engine.json of the data folder."
+        return (
+            "unauthorized",
+            "Missing token: send `Authorization: Bearer TOKEN` with the token from engine.json in the data folder.",
+        )
 
     def _person(self, header: str) -> Person | None:
         scheme, _, given = header.partition(" ")

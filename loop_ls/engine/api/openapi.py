@@ -15,19 +15,19 @@ Json = JsonObject
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 _REASONS = {
-    400: "The request says something that cannot be done; the sentence says what would be right.",
-    401: "There is no token, or nobody knows it.",
-    403: "The token's role is not enough, the run is somebody else's, or Host or Origin is foreign.",
-    404: "There is no such run, iteration or route.",
-    405: "The path has no such method.",
-    409: "It does not fit what the run is now, or somebody has to agree first.",
+    400: "Invalid request; the message says what is expected.",
+    401: "Missing or unknown token.",
+    403: "The role of the token is not sufficient, the run belongs to another user, or Host or Origin is not allowed.",
+    404: "Unknown run, iteration or route.",
+    405: "The path does not support this method.",
+    409: "It conflicts with the state of the run, or the user must give permission first.",
     413: "The body is larger than 1 MiB.",
-    429: "A limit is reached.",
-    500: "A fault of the engine.",
+    429: "A limit was reached.",
+    500: "Internal error of the engine.",
     503: "The engine or a provider is not ready.",
 }
 _PATH_TEXT = {
-    "id": "The id of a run; any beginning of it that is no other run's does.",
+    "id": "The id of a run, or a unique prefix of it.",
     "iteration": "The place of an iteration in the run (`develop/3`), or its number.",
 }
 

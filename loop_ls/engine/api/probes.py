@@ -22,7 +22,7 @@ def probes(is_alive: Callable[[], bool], why_not_ready: Callable[[], str]) -> AS
                 why = why_not_ready()
                 return (503, {"status": why}) if why else (200, {"status": "ok"})
             case _:
-                return 404, {"status": "there are /health and /ready here"}
+                return 404, {"status": "expected /health or /ready"}
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -62,6 +62,6 @@ def _for_role(route: Route) -> Handler:
         if person.has(role) or (operation.owner_too and person.is_owner):
             return await route.handler(request)
         told = f"This needs the role `{role}`; the token has the role `{person.role}`."
-        return refusal("forbidden", told, f"`loop-ls engine token create --user NAME --role {role}` makes one.")
+        return refusal("forbidden", told, f"Create one with `loop-ls engine token create --user NAME --role {role}`.")
 
     return handler

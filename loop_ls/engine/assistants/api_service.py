@@ -52,7 +52,7 @@ class AssistantService:
         running = self.active(found.id)
         if running is not None:  # said before anybody is asked to agree to anything
             told = f"`{found.name}` already has a running loop: {running.run_id}."
-            return Refused("already_running", told, "Stop it, or wait for its end.").answer()
+            return Refused("already_running", told, "Stop it, or wait until it ends.").answer()
         request: JsonObject = {
             "root": found.root,
             "path": found.path,

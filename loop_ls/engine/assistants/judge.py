@@ -69,7 +69,7 @@ class AssistantJudge:
         after, same = self.assistant.stall_after, self.log.same_at_the_end()
         if not after or same < 2 or same % after:
             return
-        told = f"the last {same} iterations learned the same; the loop is paused until somebody resumes it"
+        told = f"the last {same} iterations had the same learnings; the loop is paused until you resume it"
         fact = Warned(code="stalled", message=told).fact(turn.place)
         await self.recorder.record(turn.place.part("stall"), [fact])
         await self.recorder.hold(turn.place.part("stalled"), "stalled")
@@ -183,7 +183,7 @@ class AssistantJudge:
 
     async def _too_late(self, turn: Turn, asked: ManualApprovalRequired) -> Approval:
         """Nobody answered in time: a no, written where a person's answer would stand."""
-        no = Approval(False, "reject", "nobody answered in time")
+        no = Approval(False, "reject", "no answer in time")
         fact = ApprovalResolved(loop_id=asked.loop_id, **asdict(no)).fact(turn.place)
         await self.recorder.record(turn.place.part("approval"), [fact], answer=asdict(no))
         return no

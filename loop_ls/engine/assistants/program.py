@@ -138,7 +138,7 @@ def start_of(plan: Plan) -> Start:
     text = plan.texts.get(plan.path, "")
     found = read_assistant(text, plan.target_name, json=plan.path.endswith(".json"))
     if not isinstance(found, Assistant):
-        raise Failure("not_found", f"{plan.path} holds no assistant `{plan.target_name}`.")
+        raise Failure("not_found", f"Unknown assistant `{plan.target_name}` in {plan.path}.")
     wanted = plan.max_iterations or found.max_iterations
     return Start(
         assistant=found,
@@ -196,8 +196,8 @@ def _of_memory(assistant: Assistant, place: Place) -> list[Fact]:
     if not assistant.memory_enabled:
         return []
     message = (
-        "`memoryEnabled` adds nothing here: a file holds no memories, and an iteration knows the persona and the "
-        "progress log; write into the persona what shall be remembered"
+        "`memoryEnabled` has no effect: files have no memories, and an iteration knows only the persona and "
+        "the progress log; put what it should remember in the persona"
     )
     return [Warned(code="no_memory", message=message).fact(place)]
 
@@ -207,12 +207,10 @@ def _of_pattern(assistant: Assistant, place: Place) -> list[Fact]:
     if criteria is None or criteria.type != REGEX:
         return []
     if problem := Pattern(criteria.value).problem:
-        message = f"the pattern does not compile ({problem}), so only the limit ends the loop"
+        message = f"invalid pattern ({problem}), so only the limit ends the loop"
         return [Warned(code="pattern_faulty", message=message).fact(place)]
     if is_bare_word(criteria.value):
-        message = (
-            f"`{criteria.value}` is also found inside of longer words; write `\\b{criteria.value}\\b` for the word"
-        )
+        message = f"`{criteria.value}` also matches inside longer words; use `\\b{criteria.value}\\b` to match the word"
         return [Warned(code="unanchored_pattern", message=message).fact(place)]
     return []
 

@@ -52,9 +52,9 @@ class Source:
             return self.started, ()
         found = read_assistant(text, self.started.id, json=self.path.suffix == ".json")
         if not isinstance(found, Assistant):
-            return self.started, [self._gone("cannot be read any more", "file_faulty")]
+            return self.started, [self._gone("can no longer be read", "file_faulty")]
         if not found.loop_enabled:
-            return self.started, [self._gone("has `loopEnabled: false` now", "loop_disabled")]
+            return self.started, [self._gone("now has `loopEnabled: false`", "loop_disabled")]
         return self._merged(found)
 
     def _merged(self, found: Assistant) -> tuple[Assistant, Iterable[Change]]:
@@ -69,11 +69,11 @@ class Source:
         if new == self.started:
             return new, ()
         names = ", ".join(name for name, changed in _differences(self.started, new) if changed)
-        told = f"{self.path.name} changed: this iteration uses its new {names}."
+        told = f"{self.path.name} changed: this iteration uses the new {names}."
         return new, [Change("assistant_changed", told)]
 
     def _gone(self, what: str, code: str) -> Change:
-        told = f"{self.path.name} {what}; the run goes on with the text it was started with."
+        told = f"{self.path.name} {what}; the run continues with the version it was started with."
         return Change(code, told)
 
 

@@ -24,7 +24,7 @@ async def call_workflow(
     if frame.place.depth >= MAX_DEPTH:
         raise Failure(
             "too_deep",
-            f"`{reference}` is not called: workflows call one another {MAX_DEPTH} levels deep already",
+            f"`{reference}` was not called: workflow calls are already nested {MAX_DEPTH} levels deep",
             "look for a workflow that calls itself, or flatten the calls",
         )
     library = frame.context.library

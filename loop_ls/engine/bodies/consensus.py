@@ -73,7 +73,7 @@ async def run_consensus(attempt: Try, consensus: Consensus) -> Finished:
     found = count(answers)
     if not found.meets(consensus.require):
         told = f"{found.agreeing} of {found.answers} answers of `{name}` agree; `{consensus.require}` is required"
-        raise Failure("no_consensus", told, "ask for one word to answer with, so that answers can be equal")
+        raise Failure("no_consensus", told, "ask for a one-word answer, so that answers can match")
     kind, body = attempt.completed(found.winner)
     votes = [reply if isinstance(reply, str) else None for reply in replies]
     body |= {"votes": votes, "agreement": found.agreement, "confidence": found.confidence}

@@ -27,10 +27,10 @@ async def run_embeddings(attempt: Try, mode: Embeddings) -> Finished:
     text, warnings = await _text(attempt, mode)
     cut = chunks(text, mode.chunk_strategy, mode.max_chunk_size, mode.overlap)
     if not cut:
-        raise Failure("empty", f"`{step.name}` has no text to make vectors of", "give `input` or `input_file` a text")
+        raise Failure("empty", f"`{step.name}` has no text to embed", "set `input` or `input_file`")
     target = embedding_target(mode, step, frame.workflow.execution)
     if target is None:
-        raise Failure("provider_unavailable", f"`{step.name}` names no provider for its vectors", "add `provider`")
+        raise Failure("provider_unavailable", f"`{step.name}` has no embedding provider", "add `provider`")
     execution = frame.workflow.execution
     request = EmbedRequest(
         target.provider,

@@ -22,7 +22,7 @@ def parse_items(text: str) -> Items:
     """A JSON array, JSON Lines, or one item for each line that is not blank. Raises `Failure`."""
     bare = text.strip()
     if not bare:
-        raise Failure("no_items", "`items` is empty", "an empty JSON array, `[]`, means that there is nothing to do")
+        raise Failure("no_items", "`items` is empty", "use an empty JSON array, `[]`, if there is nothing to do")
     if bare.startswith("["):
         whole = _json(bare)
         if isinstance(whole, list):
@@ -58,4 +58,4 @@ def _json(text: str) -> object:
 
 
 def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

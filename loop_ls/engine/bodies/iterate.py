@@ -39,9 +39,7 @@ async def run_iterate(frame: Frame, loop: Loop, scope: Scope, place: Place) -> F
     kept = items[: limits.max_iterations]
     if len(kept) < len(items):
         left = len(items) - len(kept)
-        message = (
-            f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} {_are(left)} left out"
-        )
+        message = f"`{loop.name}` has {len(items)} items and `max_iterations: {len(kept)}`; {left} {_are(left)} skipped"
         await frame.recorder.record(place.part("cut"), [Warned(code="items_left_out", message=message).fact(place)])
     only = _only(frame, loop, len(kept))
     skipped = frame.recorder.skipped(loop.name, place) if only is None else Skipped()
@@ -85,7 +83,7 @@ def _only(frame: Frame, loop: Loop, count: int) -> int | None:
     if wanted is None or frame.place.depth or wanted[0] != loop.name:
         return None
     if wanted[1] > count:
-        raise Failure("bad_argument", f"`{loop.name}` has {count} items; there is no item {wanted[1]}")
+        raise Failure("bad_argument", f"`{loop.name}` has {count} items; item {wanted[1]} does not exist")
     return wanted[1] - 1
 
 
@@ -199,7 +197,7 @@ class _Run:
         check_known(LOOP.keys["with"], self.loop.name, arguments.unknown)
         output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn)
         if output is None:
-            raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")
+            raise Failure("no_result", f"`{self.loop.workflow}` returned no result: none of its steps ran")
         return output
 
     async def wait_for_next_try(self, turn: Place, attempt: int, failure: Failure) -> None:
@@ -221,7 +219,7 @@ class _Run:
             raise Failure(failure.code, message, failure.hint, "error", failure.place)
         if total and len(outputs) / total < self.loop.min_success_rate:
             rate = f"{len(outputs)} of {total} items of `{self.loop.name}` succeeded"
-            wanted = f"{rate}; `min_success_rate` asks for {self.loop.min_success_rate:g}"
+            wanted = f"{rate}; `min_success_rate` is {self.loop.min_success_rate:g}"
             raise Failure("success_rate_not_met", wanted, reason="success_rate_not_met")
         if total and not outputs:  # whatever `on_failure` says: a bill without any result is no success
             failure = self.failures[max(self.failures)]

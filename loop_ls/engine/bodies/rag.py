@@ -26,7 +26,7 @@ async def run_rag(attempt: Try, mode: Rag) -> Finished:
     rendered = interpolate(mode.query, attempt.scope)
     check_known(RAG.keys["query"], step.name, rendered.unknown)
     if not rendered.text.strip():
-        raise Failure("empty", f"`query` of `{step.name}` is empty", "give it something to look for")
+        raise Failure("empty", f"`query` of `{step.name}` is empty", "set what to search for")
     await recorder.record(inner.part("started"), [attempt.started()])
     store = _store(attempt, mode)
     questions = await _questions(attempt, mode, rendered.text)
@@ -60,7 +60,10 @@ async def _questions(attempt: Try, mode: Rag, query: str) -> list[str]:
     if not mode.expand_query:
         return [query]
     if not (rag.get("synonyms") or rag.get("acronyms")):
-        told = f"`{attempt.step.name}` expands its query, but `rag` of the settings names no `synonyms` or `acronyms`"
+        told = (
+            f"`{attempt.step.name}` expands its query, but `synonyms` and `acronyms` are not set under `rag` "
+            "in the settings"
+        )
         fact = Warned(code="no_expansion", message=told).fact(attempt.place)
         await recorder.record(attempt.inner.part("expansion"), [fact])
         return [query]

@@ -42,13 +42,13 @@ class CalledIteration:
             LOOP.keys["with"],
             self.loop.name,
             arguments.unknown,
-            "iteration 1 knows only `loop.iteration`, `loop.last.output` and `loop.history` besides the results",
+            "in iteration 1 only `loop.iteration`, `loop.last.output`, `loop.history` and the results are available",
         )
         if told := self.failed.text():
             arguments = replace(arguments, input=f"{arguments.input}\n\n{told}")
         output = await call_workflow(self.frame, self.loop.workflow, arguments, values, turn.place)
         if output is None:
-            raise Failure("no_result", f"`{self.loop.workflow}` gave no result: no step of it was run")
+            raise Failure("no_result", f"`{self.loop.workflow}` returned no result: none of its steps ran")
         return output
 
 

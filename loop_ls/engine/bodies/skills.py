@@ -45,8 +45,8 @@ async def _warn(attempt: Try, missing: list[str]) -> None:
     step, frame = attempt.step, attempt.frame
     if missing:
         paths = ", ".join(skill_path(name) for name in missing)
-        told = f"`{step.name}` names skills that are not there ({paths}): it works without them"
+        told = f"`{step.name}` uses unknown skills ({paths}) and runs without them"
     else:
-        told = f"`{step.name}` wants `{SKILLS}` and names none: list them in `skills`"
+        told = f"`{step.name}` uses the server `{SKILLS}` but lists no skills: add them to `skills`"
     fact = Warned(code="no_skills", message=told).fact(attempt.place)
     await frame.recorder.record(f":tools/{frame.key}/{step.name}", [fact])

@@ -137,7 +137,7 @@ async def run_in_order(frame: Frame, scope: Scope, elements: Sequence[Element]) 
 async def _with_env(frame: Frame, scope: Scope) -> Scope:
     env, unset = expand_environment(frame.workflow.env, _permitted(frame.context.environment))
     if unset:
-        message = "`${{{name}}}` in `env` is not set in the process environment; it is empty"
+        message = "`${{{name}}}` in `env` is not set in the environment, so it is empty"
         facts = [Warned(code="unset_variable", message=message.format(name=n)).fact(frame.place) for n in unset]
         await frame.recorder.record(frame.place.part("env"), facts)
     return replace(scope, env=env)

@@ -48,8 +48,11 @@ def _stands_in_for_none(name: str, providers: Mapping[str, Json]) -> None:
     only passed over, nobody would know why. Raises `Refused`."""
     for other in fallbacks(name, providers):
         if is_agent(other.provider, providers):
-            told = f"`providers.{name}.fallback` names `{other.provider}`, an agent, which stands in for no model."
-            hint = "Take it out of that list; `execution` and steps of a workflow may name it in `providers`."
+            told = (
+                f"`providers.{name}.fallback` contains `{other.provider}`, which is an agent and cannot "
+                "replace a model."
+            )
+            hint = "Remove it from that list; workflows can use it in `providers` of `execution` or a step."
             raise Refused("bad_argument", told, hint, {"provider": name})
 
 

@@ -115,10 +115,10 @@ def for_others(refused: Refused, command: str = "") -> Refused:
     details = {name: value for name, value in refused.details.items() if name != "nonce"}
     if command:
         details["command"] = command
-        hint = f"Let the owner run `{command}` in a terminal once; what was agreed to is remembered."
+        hint = f"Let the owner run `{command}` once in a terminal; the permission is remembered."
     else:
-        hint = "Let the owner start it once in a terminal or an editor; what was agreed to is remembered."
-    return Refused("consent_required", f"The owner has to agree first: this run {told}", hint, details)
+        hint = "Let the owner start it once in a terminal or an editor; the permission is remembered."
+    return Refused("consent_required", f"The owner must give permission first: this run {told}", hint, details)
 
 
 def _name(agreed: Capability, project: str) -> str:
@@ -165,5 +165,5 @@ def _summed_up(asked: tuple[Capability, ...]) -> str:
         keys = ", ".join(dict.fromkeys(one.variable for one in places if one.variable))
         prices = "".join(f"{counted_at(one.price)} ({literal(one.provider)})" for one in places if one.price)
         tables = "".join(literal(reading(one.reads)) for one in places)
-        parts.append(f"sends texts to {hosts}" + (f", with what is in {keys}" if keys else "") + prices + tables)
+        parts.append(f"sends data to {hosts}" + (f", with the value of {keys}" if keys else "") + prices + tables)
     return " and ".join(parts)

@@ -28,7 +28,7 @@ from loop_ls.engine.capabilities.values import (
 from loop_ls.engine.core.ports import Failure, ModelFailure
 
 CODE = "not_permitted"
-HINT = "A start shows all that a run may do. Start it again, so that the owner can agree to what it is now."
+HINT = "Start the run again to see what it may do now and to give permission."
 
 _permitted: ContextVar[Callable[[], Capabilities]] = ContextVar("capabilities of the run")
 _in_use: ContextVar[Capability | None] = ContextVar("capability in use", default=None)
@@ -40,7 +40,7 @@ class NotPermitted(Failure):
     """An effect that is not among the capabilities of its run."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(CODE, f"this run may not do that: it {what}, which nobody agreed to", HINT)
+        super().__init__(CODE, f"not allowed in this run: it {what}, without permission", HINT)
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def require_endpoint(provider: str, written: str, shown: str) -> None:
     Raises `ModelFailure`."""
     if isinstance(_in_use.get(), EmbeddedModel) or permitted().endpoint(provider, written) is not None:
         return
-    told = literal(f"This run may not send texts to `{provider}` at {shown}: nobody agreed to it.")
+    told = literal(f"This run may not send data to `{provider}` at {shown}: permission was not given.")
     raise ModelFailure(CODE, told, HINT, provider=provider, details={"final": True})
 
 
@@ -101,7 +101,7 @@ def require_server(name: str, written: str) -> None:
     """Texts may go to an MCP server or a database: `written` is its address as the settings write it.
     Raises `NotPermitted`."""
     if permitted().endpoint(name, written) is None:
-        raise NotPermitted(literal(f"sends texts to `{name}` at {written}"))
+        raise NotPermitted(literal(f"sends data to `{name}` at {written}"))
 
 
 def require_page(url: str) -> None:

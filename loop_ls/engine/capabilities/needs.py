@@ -105,9 +105,11 @@ def _no_agents(
         if isinstance(step.mode, str) and servers_of(step, execution, known):
             for target in step_targets(step, execution):
                 if is_agent(target.provider, providers):
-                    told = f"`{step.name}` asks `{target.provider}`, an agent with tools of its own, which takes none"
-                    hint = "Take `servers` away from the step, and name them in the agent's own configuration."
-                    raise Refused("bad_argument", f"{told} of `servers`.", hint)
+                    told = (
+                        f"`{step.name}` uses `{target.provider}`, an agent with its own tools, which does not support"
+                    )
+                    hint = "Remove `servers` from the step, and configure them in the agent itself."
+                    raise Refused("bad_argument", f"{told} `servers`.", hint)
 
 
 def _servers(
@@ -134,7 +136,7 @@ def _stores(
 def _sound(server: Server) -> None:
     """Its address is one, and no key stands in it. Raises `Refused`."""
     if server.kind != "stdio" and (fault := address_fault(server.url)):
-        hint = "Write it as `https://host/path`, and keys as `${NAME}` under `headers`."
+        hint = "Use the form `https://host/path`, and `${NAME}` for keys under `headers`."
         raise Refused("bad_argument", f"`servers.{server.name}.url` {fault}.", hint)
     _no_keys(server)
 
@@ -156,8 +158,8 @@ def _key_in_file(where: str, name: str) -> Refused:
     variable = name.upper().replace("-", "_")
     return Refused(
         "bad_argument",
-        f"`{where}` holds a key itself, and keys never stand in files.",
-        f"Set it in the environment where the engine starts, and write `${{{variable}}}` there.",
+        f"`{where}` contains a key; never put keys in files.",
+        f"Set it in the environment of the engine, and use `${{{variable}}}` here.",
     )
 
 

@@ -196,26 +196,26 @@ def sentence(one: Capability) -> str:
             place, price, only_reads = one.place, one.price, one.only_reads
             more = f" in {place}" if place else ""
             more += _WORKS if of_project else _HELD.get(PurePath(words[0]).name, "") if only_reads else ""
-            more += "" if fenced else ", not fenced: it works with all the tools that it brings"
+            more += "" if fenced else ", not sandboxed: it uses all of its own tools"
             return literal(f"starts `{_joined(words)}`{more}{_with(variables)}{counted_at(price)}")
         case AnyCommand(role=role, folder=folder):
-            told = f"lets the role {role} start any command, write any file below {folder} and read any page of the web"
+            told = f"lets the role {role} run any command, write any file in {folder} and read any web page"
             return literal(told)
         case ReadingCommands(folder=folder):
-            return literal(f"reads files of {folder} by commands that change nothing")
+            return literal(f"reads files in {folder} with read-only commands")
         case ToolUse(tool=tool, arguments=arguments):
             return literal(f"uses the tool `{tool}` with {arguments}")
         case Endpoint(variable=variable) as endpoint:
             return literal(
-                f"sends texts to {endpoint.host or endpoint.provider}{_with([variable] if variable else ())}"
+                f"sends data to {endpoint.host or endpoint.provider}{_with([variable] if variable else ())}"
                 f"{counted_at(endpoint.price)}{reading(endpoint.reads)}"
             )
         case Variable(name=name):
-            return literal(f"puts what is in {name} into texts")
+            return literal(f"puts the value of {name} into texts")
         case WritesFile(path=path):
             return literal(f"writes {path}")
         case EmbeddedModel(weights=weights):
-            return literal(f"loads the model in {weights}") if weights else "asks the embedded model"
+            return literal(f"loads the model in {weights}") if weights else "uses the embedded model"
         case Beside(name=name, run_id=run_id):
             told = "which may write in the same folder: one can undo the other's work"
             return literal(f"works beside `{name}` (run {run_id}), {told}")
@@ -320,7 +320,7 @@ def counted_at(price: tuple[float, float] | None) -> str:
     if price is None:
         return ""
     sent, got = (money(each) for each in price)
-    return f", counted at {sent} in and {got} out for a million tokens as the settings say"
+    return f", at {sent} in and {got} out per million tokens (from the settings)"
 
 
 def reading(table: str) -> str:
@@ -330,4 +330,4 @@ def reading(table: str) -> str:
 
 def _with(variables: Iterable[str]) -> str:
     listed = ", ".join(variables)
-    return f", with what is in {listed}" if listed else ""
+    return f", with the value of {listed}" if listed else ""

@@ -86,7 +86,7 @@ def _case(declaration: Declaration, texts: Mapping[str, str]) -> Case:
         raise unusable(declaration.cases, cases)
     found = next((one for one in cases if one.name == declaration.case), None)
     if found is None:
-        raise Failure("not_found", f"there is no test case `{declaration.case}`")
+        raise Failure("not_found", f"unknown test case `{declaration.case}`")
     return found
 
 
@@ -94,7 +94,7 @@ def unusable(path: str, refusals: Iterable[Refusal]) -> Failure:
     """The first thing that is wrong with a file of checks or cases."""
     first = next(iter(refusals))
     place = f"{path}:{first.span.start.line + 1}:{first.span.start.column + 1}"
-    return Failure("file_has_errors", f"{place}: {first.message} ({first.code})", "`loop-ls check` shows all of it")
+    return Failure("file_has_errors", f"{place}: {first.message} ({first.code})", "see `loop-ls check`")
 
 
 def commands(checks: Iterable[Check]) -> Iterator[tuple[str, ...]]:

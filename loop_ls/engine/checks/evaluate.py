@@ -67,7 +67,7 @@ def _of_run(check: Check, recorded: RecordedResult) -> Outcome:
         told = f"the run took {recorded.milliseconds:.0f} ms; at most {limit:g} pass"
         found = passed(check, told) if recorded.milliseconds <= limit else failed(check, told)
     elif recorded.usd is None:
-        return undecided(check, "the price of a call is unknown, so nobody knows what the run cost")
+        return undecided(check, "the cost of the run is unknown, because the price of a call is unknown")
     else:
         told = f"the run cost {money(recorded.usd)}; at most ${limit:g} pass"
         found = passed(check, told) if recorded.usd <= limit else failed(check, told)

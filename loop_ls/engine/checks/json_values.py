@@ -24,7 +24,7 @@ def whole_json(text: str) -> Json:
     try:
         return _read(text)
     except (ValueError, RecursionError) as error:
-        raise NoJson(f"is no JSON: {error}") from error
+        raise NoJson(f"is not valid JSON: {error}") from error
 
 
 def json_parts(text: str) -> Iterator[Json]:
@@ -49,7 +49,7 @@ def some_json(text: str) -> Json:
     except NoJson:
         for part in json_parts(text):
             return part
-        raise NoJson("holds no JSON") from None
+        raise NoJson("contains no JSON") from None
 
 
 def at_path(value: Json, path: str) -> Json:
@@ -81,4 +81,4 @@ def _read(text: str) -> Json:
 
 
 def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")

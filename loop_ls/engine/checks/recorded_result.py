@@ -35,7 +35,7 @@ def looked_at(check: Check, recorded: RecordedResult) -> tuple[CheckedText, ...]
     target = check.on
     match target.kind:
         case "result":
-            return "the run gave no result" if recorded.result is None else (CheckedText(recorded.result),)
+            return "the run returned no result" if recorded.result is None else (CheckedText(recorded.result),)
         case "run":
             return (CheckedText(recorded.result or ""),)
         case "step" | "stage":

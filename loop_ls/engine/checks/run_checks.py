@@ -99,7 +99,7 @@ class RunChecks:
         count = len(self._found)
         told = "; ".join(feedback(failing))
         message = f"{len(failing)} of {count} {'check' if count == 1 else 'checks'} failed: {told}"
-        return Failure("verifier_fail", message, "mend what the checks say", reason="verification")
+        return Failure("verifier_fail", message, "fix what the checks report", reason="verification")
 
     def _is_due(self, check: Check) -> bool:
         return self.elements is None or not check.on.name or check.on.name in self.elements
@@ -126,7 +126,7 @@ class RunChecks:
         if known is not None:
             return [from_fields(partial(Outcome, check), one) for one in known]
         if self._is_left_out(check):
-            told = f"the check `{check.name}` is left out: a mock run starts no program and asks nobody"
+            told = f"the check `{check.name}` was skipped: a mock run does not start programs or call models"
             await self.recorder.record(key, [Warned(code="check_left_out", message=told).fact(place)], answer=[])
             return []
         outcomes = await outcomes_of(check, recorded, _Effects(self, place))
@@ -209,7 +209,7 @@ class _Effects:
         yes = [one for one in counted if one.verdict == "pass"]
         winners = yes if len(yes) * 2 > len(counted) else [one for one in counted if one.verdict == "fail"]
         if not winners:
-            return undecided(check, "the votes of the judge are split")
+            return undecided(check, "the judge's votes are split")
         return winners[0]
 
     async def _vote(self, check: Check, looked: CheckedText, number: int) -> Outcome:
@@ -228,7 +228,7 @@ class _Effects:
         try:
             answer = await answered(question, self.run.models, self.run.recorder)
         except Failure as failure:
-            return undecided(check, f"the judge gave no answer: {failure.message}")
+            return undecided(check, f"the judge did not answer: {failure.message}")
         found = read_rubric_answer(str(answer["text"]))
         if found is None:
             return undecided(check, "the judge gave no verdict: its answer is not `{reason, pass, score}`")

@@ -19,7 +19,7 @@ def judge_text(check: Check, output: str, limit: float = PATTERN_LIMIT) -> Outco
 def turned_around(found: Outcome) -> Outcome:
     match found.verdict:
         case "pass":
-            return failed(found.check, found.reason or "it holds, and must not")
+            return failed(found.check, found.reason or "it passes, but must not")
         case "fail":
             return passed(found.check, found.reason)
         case "error":
@@ -37,14 +37,14 @@ def _judge(check: Check, output: str, limit: float) -> Outcome:
             return _contains(check, check.text.casefold() in output.casefold())
         case "starts-with":
             held = output.startswith(check.text.strip())
-            return _when(check, held, f"the output {'begins' if held else 'does not begin'} with {_quoted(check.text)}")
+            return _when(check, held, f"the output {'starts' if held else 'does not start'} with {_quoted(check.text)}")
         case "contains-all":
             absent = [one for one in check.words if one not in output]
-            told = f"these are missing: {', '.join(map(_quoted, absent))}" if absent else "all of the values are there"
+            told = f"these are missing: {', '.join(map(_quoted, absent))}" if absent else "contains all of the values"
             return _when(check, not absent, told)
         case "contains-any":
             there = [one for one in check.words if one in output]
-            told = f"{_quoted(there[0])} is there" if there else "none of the values is there"
+            told = f"contains {_quoted(there[0])}" if there else "contains none of the values"
             return _when(check, bool(there), told)
         case "regex":
             return _pattern(check, output, limit)
@@ -55,7 +55,7 @@ def _judge(check: Check, output: str, limit: float) -> Outcome:
         case "number":
             return _number(check, output)
         case _:
-            return undecided(check, f"`{check.type}` takes more than a text")
+            return undecided(check, f"`{check.type}` needs more than text")
 
 
 def _when(check: Check, held: bool, told: str) -> Outcome:
@@ -70,7 +70,7 @@ def _contains(check: Check, held: bool) -> Outcome:
 def _pattern(check: Check, output: str, limit: float) -> Outcome:
     source = compiled(check.text).source
     if source is None:
-        return undecided(check, f"the pattern does not compile: {compiled(check.text).problem}")
+        return undecided(check, f"Invalid pattern: {compiled(check.text).problem}")
     found = found_in(source, output, limit, exact_case=True)
     if found is None:
         return undecided(check, f"the pattern took longer than {limit:g} s")
@@ -91,9 +91,9 @@ def _contains_json(check: Check, output: str) -> Outcome:
     for value in json_parts(output):
         misfits = _problem(check, value)
         if not misfits:
-            return passed(check, "the output holds JSON")
+            return passed(check, "the output contains JSON")
         problem = problem or misfits
-    return failed(check, problem or "the output holds no JSON")
+    return failed(check, problem or "the output contains no JSON")
 
 
 def _problem(check: Check, value: Json) -> str:
@@ -108,7 +108,7 @@ def _number(check: Check, output: str) -> Outcome:
     found = as_number(value)
     what = f"`{check.path}`" if check.path else "the output"
     if found is None:
-        return failed(check, f"{what} is no number: {_quoted(str(value))}")
+        return failed(check, f"{what} is not a number: {_quoted(str(value))}")
     if check.minimum is not None and found < check.minimum:
         return failed(check, f"{what} is {found:g}, less than {check.minimum:g}")
     if check.maximum is not None and found > check.maximum:

@@ -37,7 +37,7 @@ def build_arguments(written: Mapping[str, Argument] | None, scope: Scope, withou
     if not written:
         return Arguments({}, without)
     if isinstance(written.get("input"), list | dict):
-        raise ArgumentFault("`with.input` is a list or a mapping; it must be one text (WF608)")
+        raise ArgumentFault("`with.input` must be a string, not a list or a mapping (WF608)")
     plain, unknown = _interpolated(written, scope)
     texts = {key: as_text(value) for key, value in plain.items()}
     lines = "\n".join(f"{key}: {text}" for key, text in texts.items())

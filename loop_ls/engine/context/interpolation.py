@@ -47,7 +47,7 @@ def undefined(where: str, names: Sequence[str], key: Key | None = None) -> str:
     """The sentence about names that nothing defines; with a key, what becomes of its text."""
     listed = ", ".join(f"`{{{{{name}}}}}`" for name in names)
     consequence = f"; {CONSEQUENCES[key.unknown]}" if key is not None else ""
-    return f"{where} uses {listed}, which nothing defines{consequence}"
+    return f"{where} uses {listed}, which is not defined{consequence}"
 
 
 def expand_environment(env: dict[str, str], lookup: Lookup) -> tuple[dict[str, str], list[str]]:

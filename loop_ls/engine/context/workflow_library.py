@@ -39,7 +39,7 @@ class Library:
                 first = found[0]
                 line = first.span.start.line + 1
                 message = f"the workflow `{key}` cannot be run: {first.message} ({first.code}, line {line})"
-                raise Failure("file_has_errors", message, f"`loop-ls check {self._keys[key]}` shows all that is wrong")
+                raise Failure("file_has_errors", message, f"see `loop-ls check {self._keys[key]}`")
             self._read[key] = found if self._instead is None else self._instead.workflow(found)
         return self._read[key]
 
@@ -57,7 +57,7 @@ class Library:
         """The key of the workflow in this file. Raises `Failure` where it holds none."""
         key = next((key for key, file in self._keys.items() if file == path), None)
         if key is None:
-            raise Failure("not_found", f"there is no workflow in {path}")
+            raise Failure("not_found", f"no workflow in {path}")
         return key
 
     def called(self, caller: str, reference: str) -> str:
@@ -67,6 +67,6 @@ class Library:
         if key is None:
             stems = ((path.rpartition("/")[2].rpartition(".")[0], key) for key, path in self._keys.items())
             near = suggestions(reference, listing(self._keys, stems), limit=1)
-            hint = f"did you mean `{near[0]}`?" if near else "a reference is the `name` of a workflow"
-            raise Failure("not_found", f"there is no workflow `{reference}`", hint)
+            hint = f"did you mean `{near[0]}`?" if near else "use the `name` of a workflow"
+            raise Failure("not_found", f"unknown workflow `{reference}`", hint)
         return key

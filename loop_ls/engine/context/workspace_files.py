@@ -56,7 +56,7 @@ class ProjectFiles:
             except (OSError, ValueError) as error:
                 raise Failure("not_found", f"{what} {path} cannot be read: {error}") from None
         raise Failure(
-            "not_found", f"there is no {what} {path} in the workspace", "give it relative to the workflow file"
+            "not_found", f"{what} not found in the workspace: {path}", "use a path relative to the workflow file"
         )
 
     def write(self, written: str, folder: str, text: str, what: str) -> str:
@@ -66,12 +66,14 @@ class ProjectFiles:
         try:
             whole, root = candidates[0].resolve(), allowed.resolve()
             if not whole.is_relative_to(root):
-                raise Failure("forbidden", f"{what} {path} lies outside of the workspace", "write inside of it")
+                raise Failure("forbidden", f"{what} {path} is outside the workspace", "use a path inside it")
             shown = whole.relative_to(root)
             if is_hidden(shown):
-                raise Failure("forbidden", f"{what} {path} is hidden; nothing hidden is written", "name another file")
+                raise Failure(
+                    "forbidden", f"{what} {path} is hidden; hidden files cannot be written", "choose another file"
+                )
             if is_engine_data(whole):
-                raise Failure("forbidden", f"{what} {path} lies in the data folder of the engine", "name another file")
+                raise Failure("forbidden", f"{what} {path} is in the data folder of the engine", "choose another file")
             require_write(whole)
             if _is_usual(allowed):
                 allowed.mkdir(mode=0o700, exist_ok=True)
@@ -127,11 +129,11 @@ def outputs_folder(root: Path, written: object) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise _no_outputs(written, f"it cannot be followed ({error})") from None
     if whole == own or not whole.is_relative_to(own):
-        raise _no_outputs(written, "it is no folder of its own inside the workspace")
+        raise _no_outputs(written, "it is not a separate folder inside the workspace")
     if is_hidden(whole.relative_to(own)):
         raise _no_outputs(written, "it is hidden")
     if is_engine_data(whole):
-        raise _no_outputs(written, "it is the data folder of the engine, or lies in it")
+        raise _no_outputs(written, "it is in the data folder of the engine")
     return found
 
 
@@ -156,12 +158,12 @@ def _not_ours(found: os.stat_result) -> str:
         return ""  # there, everybody has a folder of their own for them
     if found.st_uid not in (os.geteuid(), 0):
         return "it belongs to another user"
-    return "everybody may write into it" if found.st_mode & stat.S_IWOTH else ""
+    return "anyone can write to it" if found.st_mode & stat.S_IWOTH else ""
 
 
 def _no_outputs(written: str, why: str) -> Failure:
-    told = f"`outputsDir` is `{written}`, which may not be used: {why}."
-    return Failure("file_has_errors", told, "Name a folder inside the workspace, such as `outputsDir: outputs`.")
+    told = f"`outputsDir` cannot be `{written}`: {why}."
+    return Failure("file_has_errors", told, "Choose a folder inside the workspace, such as `outputsDir: outputs`.")
 
 
 def _secret(path: Path) -> bool:

@@ -64,16 +64,16 @@ def address_fault(url: str) -> str:
     if not url:
         return ""
     if _AMBIGUOUS.search(url) or not url.isprintable():
-        return "holds a blank, a character that is not shown or a backslash, which an address must not"
+        return "contains a space, an invisible character or a backslash, which is not allowed in a URL"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, urlsplit(VARIABLE.sub("1", url)).port
     except ValueError:
-        return "is no address"
+        return "is not a URL"
     if "@" in parts.netloc:
-        return "holds a user name or a password before the host, which an address must not"
+        return "contains a user name or a password, which is not allowed in a URL"
     if not host:
-        return "names no host"
+        return "has no host"
     if parts.scheme not in _SCHEMES:
-        return f"begins with `{parts.scheme}:`, and must begin with http:// or https://"
-    return "names the port 0, which nobody can listen on" if port == 0 else ""
+        return f"starts with `{parts.scheme}:`, but must start with http:// or https://"
+    return "has the invalid port 0" if port == 0 else ""

@@ -28,7 +28,7 @@ def key_of(argument: object) -> str | None:
     if found is None:
         return None
     if not isinstance(found, str) or not found.isascii() or not found.isprintable() or not 0 < len(found) <= LONGEST:
-        raise Refused("bad_argument", f"`{KEY}` is a text of 1 to {LONGEST} printable ASCII characters.")
+        raise Refused("bad_argument", f"`{KEY}` must have 1 to {LONGEST} printable ASCII characters.")
     return found
 
 
@@ -50,7 +50,7 @@ def run_of(user: str | None, key: str, number: int) -> str:
 def conflict(run_id: str) -> Refused:
     return Refused(
         "idempotency_conflict",
-        f"The idempotency key belongs to another request, which made run {run_id}.",
-        "Use a new key for each start, and the same one only to send it again.",
+        f"The idempotency key was already used by another request, for run {run_id}.",
+        "Use a new key for each start, and the same key only to retry.",
         {"runId": run_id},
     )

@@ -222,9 +222,9 @@ class _Driver:
                 return Outcome(verdict.exit, self.output, self.number, because=verdict.because)
             told = await self.no_progress(found, verdict)
             if self.limits.unchanged is not None and self.stalled.in_a_row >= self.limits.unchanged:
-                return self.at_limit("stuck", f"got nowhere: {told}")
+                return self.at_limit("stuck", f"made no progress: {told}")
             if self.limits.unchanged is not None and self.sameness.in_a_row >= self.limits.unchanged:
-                return self.at_limit("unchanged", f"gave the same output {self.sameness.in_a_row} times in a row")
+                return self.at_limit("unchanged", f"produced the same output {self.sameness.in_a_row} times in a row")
         return self.at_limit("max_iterations", f"reached its `max_iterations` of {most}")
 
     async def no_progress(self, turn: Turn, verdict: Verdict | None) -> str:

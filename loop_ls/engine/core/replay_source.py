@@ -23,7 +23,7 @@ class NothingRecorded(Stopped):
 
     def __init__(self, key: str) -> None:
         self.place = key.partition(":")[0]
-        self.told = f"The recording has no answer for `{self.place}`: the file now asks for more than was recorded."
+        self.told = f"No recorded answer for `{self.place}`: the file now makes calls that were not recorded."
         super().__init__(self.told)
 
 

@@ -20,7 +20,7 @@ LOOK_AGAIN = 15.0
 
 
 class Control:
-    """`calls` are the tasks that have a call in flight: a stop cancels them, a pause lets them finish."""
+    """`calls` are the tasks that have a call in progress: a stop cancels them, a pause lets them finish."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Control:
             self._tick()
 
     def hold(self) -> None:
-        """No further call begins: the engine leaves as soon as those in flight have ended."""
+        """No further call begins: the engine leaves as soon as those in progress have ended."""
         self._holding = True
         self._go.clear()
 

@@ -102,7 +102,7 @@ class StartRequest:
 def read_request(argument: object, home: Path | None = None) -> StartRequest:
     """`home` is the root where the argument names none. Raises `Refused` with the name of what is wrong."""
     if not isinstance(argument, Mapping):
-        raise Refused("bad_argument", "The argument of a start is one object.")
+        raise Refused("bad_argument", "The argument must be an object.")
     kind, name = _target(argument)
     path = _whole_path(argument, kind == "definition" and name is not None)
     root = _root(argument, path, home)
@@ -149,7 +149,7 @@ def _whole_path(argument: Mapping[str, Json], named: bool) -> str:
     if given is None and named:
         return ""
     if not isinstance(given, str) or not given:
-        raise Refused("bad_argument", "Nothing says what to run: name a file by `path` or `uri`, or a `definition`.")
+        raise Refused("bad_argument", "Missing target: set `path`, `uri` or `definition`.")
     return path_of(given)
 
 
@@ -157,12 +157,12 @@ def _root(argument: Mapping[str, Json], path: str, home: Path | None) -> Path:
     given = argument.get("root")
     if given is None and not path:
         if home is None:
-            raise Refused("bad_argument", "`root` says in which folder to run; it is not given.")
+            raise Refused("bad_argument", "Missing `root`: the folder to run in.")
         return home.resolve()
     if given is None:
         return _resolved(Path(path)).parent
     if not isinstance(given, str) or not (root := _resolved(Path(path_of(given)))).is_dir():
-        raise Refused("bad_argument", f"`root` is no folder: {given}.")
+        raise Refused("bad_argument", f"`root` is not a folder: {given}.")
     return root
 
 
@@ -175,7 +175,7 @@ def _resolved(path: Path) -> Path:
     except (OSError, ValueError):
         told = ascii(str(path))[1:-1]
         shown = told if len(told) <= 100 else f"{told[:100]}..."
-        raise Refused("bad_argument", f"No file can be called {shown}.") from None
+        raise Refused("bad_argument", f"Invalid file name: {shown}.") from None
     return whole
 
 
@@ -190,9 +190,7 @@ def _unsaved(root: Path, argument: Mapping[str, Json]) -> Iterator[tuple[str, st
 def _inside(root: Path, path: str) -> str:
     whole = _resolved(root / path)
     if not whole.is_relative_to(root):
-        raise Refused(
-            "bad_argument", f"{path} lies outside of {root}.", "Give the folder that holds the file as `root`."
-        )
+        raise Refused("bad_argument", f"{path} is outside {root}.", "Set `root` to the folder that contains the file.")
     return whole.relative_to(root).as_posix()
 
 
@@ -210,22 +208,22 @@ def _target(argument: Mapping[str, Json]) -> tuple[TargetKind, str | None]:
             return "workflow", None
         case "loop" | "step":
             if not isinstance(name, str) or not name:
-                raise Refused("bad_argument", f"`target.name` says which {kind} to run; it is not given.")
+                raise Refused("bad_argument", f"Missing `target.name`: the {kind} to run.")
             return kind, name
         case "definition" | "assistant":
             if name is not None and not isinstance(name, str):
-                raise Refused("bad_argument", f"`target.name` is the name of the {kind}: a text.")
+                raise Refused("bad_argument", f"`target.name` must be a string: the name of the {kind}.")
             return kind, name or None
         case _:
             kinds = "`workflow`, `loop`, `step`, `definition` and `assistant`"
-            raise Refused("bad_argument", f"`target.kind` is one of {kinds}.")
+            raise Refused("bad_argument", f"`target.kind` must be one of {kinds}.")
 
 
 def _text(argument: Mapping[str, Json], name: str) -> str | None:
     found = argument.get(name)
     if found is None or isinstance(found, str):
         return None if found is None else plain_text(found)
-    raise Refused("bad_argument", f"`{name}` is a text.")
+    raise Refused("bad_argument", f"`{name}` must be a string.")
 
 
 def _texts(argument: Mapping[str, Json], name: str) -> dict[str, str]:
@@ -233,7 +231,7 @@ def _texts(argument: Mapping[str, Json], name: str) -> dict[str, str]:
     if found is None:
         return {}
     if not isinstance(found, Mapping):
-        raise Refused("bad_argument", f"`{name}` is an object of texts.")
+        raise Refused("bad_argument", f"`{name}` must be an object of strings.")
     return {str(key): plain_text(_written(value)) for key, value in found.items()}
 
 
@@ -242,7 +240,7 @@ def _parameters(argument: Mapping[str, Json], kind: TargetKind) -> dict[str, str
     if kind == "definition" and isinstance(given, Mapping):
         for name, value in given.items():
             if isinstance(value, list | Mapping):
-                raise Refused("bad_argument", f"`parameters.{name}` is a text, a number, or true or false.")
+                raise Refused("bad_argument", f"`parameters.{name}` must be a string, a number, or true or false.")
     return _texts(argument, "parameters")
 
 
@@ -262,9 +260,9 @@ def _item(given: object, kind: str) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise Refused("bad_argument", "`item` is the number of an item, from 1.")
+        raise Refused("bad_argument", "`item` must be the number of an item, from 1.")
     if kind not in ("loop", "step"):
-        raise Refused("bad_argument", "`item` says which item of a loop to run: `target` names no loop.")
+        raise Refused("bad_argument", "`item` needs a loop as `target`.")
     return given
 
 
@@ -273,16 +271,16 @@ def _limits(given: object) -> JsonObject:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise Refused("bad_argument", "`limits` is an object.")
+        raise Refused("bad_argument", "`limits` must be an object.")
     for name, value in given.items():
         if name not in LIMITS:
             listed = ", ".join(f"`{each}`" for each in LIMITS)
-            raise Refused("bad_argument", f"`limits.{name}` is no limit of a run; there are {listed}.")
+            raise Refused("bad_argument", f"Unknown limit `limits.{name}`; expected {listed}.")
         seconds = parse_duration(value) if name == "wallClock" and isinstance(value, str) else value
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= MOST:
-            raise Refused("bad_argument", f"`limits.{name}` is a number above 0.")
+            raise Refused("bad_argument", f"`limits.{name}` must be a number above 0.")
         if name in ("maxTokens", "unchanged") and not isinstance(value, int):
-            raise Refused("bad_argument", f"`limits.{name}` is a whole number.")
+            raise Refused("bad_argument", f"`limits.{name}` must be an integer.")
     return dict(given)
 
 
@@ -290,5 +288,5 @@ def _count(given: object) -> int | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise Refused("bad_argument", "`maxIterations` is a whole number from 1.")
+        raise Refused("bad_argument", "`maxIterations` must be an integer from 1.")
     return given

@@ -97,9 +97,9 @@ class Tokens:
     def create(self, user: str, role: str) -> tuple[Token, str]:
         """A further token; its text is said once and never again. Raises `TokenRefused`."""
         if not _NAME.fullmatch(user) or user == OWNER:
-            raise TokenRefused(f"`{user}` is no name of a user: letters, digits and any of `._@-`, and not `{OWNER}`.")
+            raise TokenRefused(f"Invalid user name `{user}`: use letters, digits and any of `._@-`, but not `{OWNER}`.")
         if role not in ROLES:
-            raise TokenRefused(f"`{role}` is no role; there are {', '.join(ROLES)}.")
+            raise TokenRefused(f"Unknown role `{role}`; expected {', '.join(ROLES)}.")
         text = secrets.token_urlsafe(32)
         with self._changing() as tokens:
             made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()))
@@ -112,7 +112,7 @@ class Tokens:
             gone = [each for each in tokens if word in (each.id, each.user)]
             tokens[:] = [each for each in tokens if each not in gone]
         if not gone:
-            raise TokenRefused(f"There is no token and no user `{word}`.")
+            raise TokenRefused(f"Unknown token or user `{word}`.")
         return gone
 
     @contextlib.contextmanager

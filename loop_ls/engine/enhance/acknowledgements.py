@@ -32,11 +32,11 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json])
     """What became of an edit: `{planId, outcome, text?, failureReason?}` -> `{ok, planId}`. Raises `Refused`."""
     question = _question(run.state, "edit_sent")
     if given.get("planId") != question.get("planId"):
-        raise Refused("wrong_status", f"Run {run.run_id} waits for another edit than `{given.get('planId')}`.")
+        raise Refused("wrong_status", f"Run {run.run_id} is waiting for a different edit than `{given.get('planId')}`.")
     outcome = given.get("outcome")
     if outcome not in OUTCOMES:
         listed = ", ".join(f"`{one}`" for one in sorted(OUTCOMES))
-        raise Refused("bad_argument", f"`outcome` is one of {listed}.")
+        raise Refused("bad_argument", f"`outcome` must be one of {listed}.")
     text = given.get("text")
     answer = {"outcome": str(outcome), "failureReason": str(given.get("failureReason") or "")}
     if isinstance(text, str):
@@ -57,7 +57,7 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> C
     -> `{ok, choice}`. Raises `Refused`."""
     choice, text = given.get("choice"), given.get("text")
     if choice not in CHOICES:
-        raise Refused("bad_argument", "`choice` is one of `continue`, `skip` and `stop`.")
+        raise Refused("bad_argument", "`choice` must be one of `continue`, `skip` and `stop`.")
     question = _question(run.state, "loop_paused")
     answer = {"choice": choice}
     if isinstance(text, str):
@@ -72,14 +72,14 @@ async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) ->
     """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`."""
     text, step = given.get("text"), given.get("step")
     if not isinstance(text, str) or not text.strip():
-        raise Refused("bad_argument", "`text` says what you think of the round; it is not given.")
+        raise Refused("bad_argument", "Missing `text`: your feedback on the round.")
     if step is not None and not isinstance(step, str):
-        raise Refused("bad_argument", "`step` is the name of a step.")
+        raise Refused("bad_argument", "`step` must be the name of a step.")
     said = Feedback(text=plain_text(text), negative=given.get("negative") is True, step=step or None)
     async with run.asked:
         await journal.append(run.run_id, facts=[said.fact()], ongoing=True)
         if run.state.ended:
-            raise Refused("wrong_status", f"Run {run.run_id} has just ended: there is nothing to say to it.")
+            raise Refused("wrong_status", f"Run {run.run_id} has just ended.")
     return {"ok": True}
 
 
@@ -98,7 +98,7 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
         answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), [fact], answer, ongoing=True)
         if not done:
-            raise Refused("wrong_status", f"Run {run.run_id} has its answer.", "Somebody else was faster.")
+            raise Refused("wrong_status", f"Run {run.run_id} was already answered.", "Another user was faster.")
 
 
 TELL = {"acknowledge": acknowledge, "choose": choose, "feedback": feedback}

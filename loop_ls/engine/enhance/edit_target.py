@@ -129,7 +129,7 @@ class FileTarget:
     def _moved(self) -> str:
         """Why a further file is no longer the one that was agreed to; empty: all are."""
         links = [path for path, whole in self._others.items() if not is_itself(whole, path)]
-        return f"`{links[0]}` is a link by now, or leads out of the workspace" if links else ""
+        return f"`{links[0]}` is a link by now, or is outside the workspace" if links else ""
 
     async def _read(self) -> str:
         if moved := await asyncio.to_thread(self._moved):
@@ -160,7 +160,7 @@ def written_together(paths: Mapping[str, Path], sent: Sent) -> EditAnswer:
         known = {path: (text_hash(before[path]), text_hash(after[path])) for path in paths}
         if any(text_hash(text) not in known[path] for path, text in held.items()):
             text = sent.bundle.joined(held)
-            return {"outcome": "stale", "text": text, "failureReason": "the file was changed meanwhile"}
+            return {"outcome": "stale", "text": text, "failureReason": "the file was changed in the meantime"}
         _replace_all({paths[path]: after[path] for path in paths if held[path] != after[path]})
     except (OSError, ValueError) as error:
         return {"outcome": "refused", "failureReason": str(error)}
@@ -209,10 +209,10 @@ def judged(sent: Sent, told: EditAnswer) -> Ack:
         return Ack(text)
     if outcome == "applied":
         if text is None:
-            return Ack(None, "no_change_seen", reason or "the editor said yes and showed no change")
+            return Ack(None, "no_change_seen", reason or "the editor accepted the change but did not show it")
         if _same_workflows(sent, text):
             return Ack(text)
-        return Ack(text, "text_mismatch", "the document holds another text than the one that was sent")
+        return Ack(text, "text_mismatch", "the document differs from the text that was sent")
     return Ack(text, outcome, reason)
 
 

@@ -187,7 +187,7 @@ class _Loop:
             return
         text = course_text(self.course, wanted)
         place = replace(self.place, key=self.place.part("restore"))
-        label = "Enhance: back to round 1" if wanted == 1 else f"Enhance: back to round {wanted}"
+        label = "Enhance: restore round 1" if wanted == 1 else f"Enhance: restore round {wanted}"
         current = await self.edit_target.current(place, self.course.text)
         sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask(), bundle=self.bundle)
         await self.edit_target.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
@@ -209,8 +209,8 @@ class _Loop:
         failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]
         left = f" Still failing: {', '.join(failed)}." if failed else ""
         if self.course.last_success() is not None:
-            return f"The output is that of round {best}, the last that succeeded.{left}"
-        partial = "" if best is None else f" The output is that of round {best}, with the fewest failures: partial."
+            return f"The output is from round {best}, the last one that succeeded.{left}"
+        partial = "" if best is None else f" The output is from round {best}, the one with the fewest failures."
         return f"No round succeeded.{partial}{left}"
 
     # -- ports of the parts ------------------------------------------------------------------------

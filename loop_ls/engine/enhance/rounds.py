@@ -135,6 +135,6 @@ class RoundBody:
     async def _say_unpriced(self) -> None:
         """Once in a loop."""
         usd = self.unknown_price
-        message = f"a call has no known price and counts {money(usd)}: set `price` of its provider to know better"
+        message = f"the price of a call is unknown, so it counts as {money(usd)}: set `price` of its provider"
         warned = Warned(code="unknown_price", message=message).fact()
         await self.recorder.record(":enhance:unpriced", [warned])

@@ -51,9 +51,9 @@ def timeline(rounds: Rounds) -> Timeline:
 #: Why a loop that ended so asked nobody for a plan; every other one was at its last round.
 _NOT_PLANNED = {
     "converged": "not planned: nothing failed",
-    "unfixable": "not planned: editing the workflow does not mend what failed",
+    "unfixable": "not planned: editing the workflow does not fix what failed",
     "budget": "not planned: the budget is used up",
-    "fixation": "not planned: it failed like the round before",
+    "fixation": "not planned: it failed in the same way as the previous round",
 }
 
 
@@ -65,7 +65,7 @@ def _without_plan(one: Round, reason: str) -> str:
         return f"the planner gave up: {one.gave_up}"
     if one.rejected:
         return ""
-    return f"planned, without a plan that can be used: {one.problem}" if one.problem else "planned, without a change"
+    return f"planned, without a usable plan: {one.problem}" if one.problem else "planned, without a change"
 
 
 def answer(verb: str, run_id: str, name: str, rounds: Rounds) -> EnhanceStatus | EnhanceTimeline:
@@ -152,7 +152,7 @@ def _round(entry: TimelineRound) -> str:
     lines += _trials(entry)
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
     if entry.get("unfixable"):
-        lines += ["### Cannot be mended by editing", *_bullets(entry["unfixable"], _unfixable), ""]
+        lines += ["### Cannot be fixed by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
         lines += [escaped(entry["planned"]), ""]
         return "\n".join([*lines, *_why(entry)])
@@ -172,7 +172,7 @@ def _trials(entry: TimelineRound) -> list[str]:
         return []
     told = [escaped(entry["trials"]) + "."]
     if entry.get("notTaken"):
-        told.append(f"Not taken: {escaped(entry['notTaken'])}.")
+        told.append(f"Not applied: {escaped(entry['notTaken'])}.")
     scores = [f"{code(one['case'])}: {one['passes']} of {one['trials']}" for one in entry.get("cases", ())]
     return ["### Trials", "", " ".join(told), "", *(f"* {one}" for one in scores), ""]
 

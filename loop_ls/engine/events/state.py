@@ -298,7 +298,7 @@ def _turn(kind: str, body: JsonObject, at: float) -> Changes:
         if not body.get("dispatch"):
             return {}
         error = str(as_object(body.get("error")).get("message", ""))[:200]
-        failed = {"status": "failed", "message": f"`{label}` could not be handed out", "error": error}
+        failed = {"status": "failed", "message": f"`{label}` could not be assigned to its agent", "error": error}
         return {"dispatch": {**failed, "stage_id": body.get("place"), "stage_index": index, "updated_at": utc(at)}}
     sent = {
         "status": "dispatched",

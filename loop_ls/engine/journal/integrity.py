@@ -21,7 +21,7 @@ _LOG_HEADER = 32
 #: The pages of a journal of at most so many bytes are all looked at before it is opened.
 LOOKED_THROUGH = 32_000_000
 FORGOTTEN = "forgotten"
-WAY_OUT = "Restore the files of the data folder, or see what is lost and go on without it: loop-ls engine repair."
+WAY_OUT = "Restore the data folder from a backup, or see what is lost and continue without it: loop-ls engine repair."
 
 
 def require_whole(path: Path) -> None:
@@ -30,12 +30,12 @@ def require_whole(path: Path) -> None:
     try:
         marked = read_mark(path)
     except Unreadable:
-        raise damaged(f"{mark_of(path).name}, which says how much there is, cannot be read") from None
+        raise damaged(f"{mark_of(path).name}, which records how much there is, cannot be read") from None
     if not _size(path):
         if _size(log) > _LOG_HEADER:
-            raise damaged(f"{log.name} is there, and {path.name} is not")
+            raise damaged(f"{log.name} exists, but {path.name} is missing")
         if marked is not None and marked.writes:
-            raise damaged(f"{path.name} is gone, with all of its {_runs(marked.runs)}")
+            raise damaged(f"{path.name} is missing, with all of its {_runs(marked.runs)}")
         return
     with closing(read_only(path)) as db:
         _require_pages(path, db)
@@ -56,25 +56,25 @@ def _counted(path: Path, db: sqlite3.Connection, marked: Totals | None) -> Total
     if marked is None and (not ours or layout != LAYOUT):
         return Totals()  # another program's, or of another version
     if marked is None:
-        raise damaged(f"{mark_of(path).name} is gone, so nothing says whether {path.name} holds all that it should")
+        raise damaged(f"{mark_of(path).name} is missing, so it is unknown whether {path.name} is complete")
     if not marked.writes and (not ours or layout < LAYOUT):
         return marked  # it was about to be made
     if layout > LAYOUT:
         return marked
     if not ours or layout < LAYOUT:
-        raise damaged(f"the header of {path.name} makes no sense")
+        raise damaged(f"the header of {path.name} is invalid")
     return totals(db)
 
 
 def totals(db: sqlite3.Connection) -> Totals:
-    """What a journal has and has had. Raises `JournalRefused` where its list of runs makes no sense."""
+    """What a journal has and has had. Raises `JournalRefused` where its list of runs is invalid."""
     runs, writes, ongoing = db.execute(
         "select count(*), coalesce(sum(writes), 0), coalesce(sum(snapshot is null), 0) from run not indexed"
     ).fetchone()
     rows = db.execute("select number, id, facts, answers, writes, sum from run where snapshot is null").fetchall()
     sound = all(sum_of_run(row[0], row[1], row[2:5], 0) == row[5] for row in rows)
     if len(rows) != ongoing or not sound:
-        raise damaged("its list of runs makes no sense")
+        raise damaged("its list of runs is invalid")
     gone = forgotten(db)
     return Totals(runs + gone.runs, int(writes) + gone.writes)
 
@@ -85,7 +85,7 @@ def forgotten(db: sqlite3.Connection) -> Totals:
     try:
         return Totals(*map(int, found[0].split())) if found else Totals()
     except (ValueError, TypeError, AttributeError):
-        raise damaged("its count of deleted runs makes no sense") from None
+        raise damaged("its count of deleted runs is invalid") from None
 
 
 def _require_pages(path: Path, db: sqlite3.Connection) -> None:
@@ -93,14 +93,14 @@ def _require_pages(path: Path, db: sqlite3.Connection) -> None:
         return
     found = db.execute("pragma integrity_check(1)").fetchone()
     if found is not None and found[0] != "ok":
-        raise damaged(f"the pages of {path.name} contradict one another")
+        raise damaged(f"the pages of {path.name} are inconsistent")
 
 
 def _lost(log: Path, marked: Totals, there: Totals) -> str:
     runs, writes = marked.runs - there.runs, marked.writes - there.writes
     lost = f"{writes:,} of {marked.writes:,} entries are missing"
     lost += f", {_runs(runs)} among them" if runs > 0 else ""
-    return lost if _size(log) > _LOG_HEADER else f"{lost} ({log.name} is gone, or this is an older copy)"
+    return lost if _size(log) > _LOG_HEADER else f"{lost} ({log.name} is missing, or this is an older copy)"
 
 
 def _runs(number: int) -> str:

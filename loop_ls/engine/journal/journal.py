@@ -190,7 +190,7 @@ class Journal:
         done: asyncio.Future[list[Event]] = self._loop.create_future()
         done.add_done_callback(_seen)
         if self._closed:
-            done.set_exception(JournalRefused("closed", "The journal is closed: the engine is leaving."))
+            done.set_exception(JournalRefused("closed", "The journal is closed: the engine is shutting down."))
             return done
         if not entry.owned and (away := self.storage.refusing()) is not None:
             done.set_exception(away)
@@ -436,13 +436,13 @@ class Journal:
         try:
             return unpack(packed, self.text)
         except ValueError:
-            raise JournalRefused("damaged", "What the journal holds of this run is damaged: it is no JSON.") from None
+            raise JournalRefused("damaged", "The record of this run is damaged: invalid JSON.") from None
 
     def text(self, name: str) -> str:
         """A long text by its hash. Raises `JournalRefused` for one that is missing or is another text now."""
         found = self.storage.text(name)
         if hash_of(found) != name:
-            raise JournalRefused("damaged", "What the journal holds of this run is damaged: a text of it is missing.")
+            raise JournalRefused("damaged", "The record of this run is damaged: a text is missing.")
         return found
 
     async def facts(self, run: str, after: int = 0, limit: int = 1000) -> Page:

@@ -35,7 +35,7 @@ FACTS_OF_RUN = (
 )
 #: What a person can do about rows that are missing: nothing of them is here.
 RESTORE = (
-    "Restore the database from a copy that has them. To go on with what it has, remove the file database-*-mark from"
+    "Restore the database from a complete backup. To continue without them, remove the file database-*-mark from"
     " the data folder."
 )
 #: Seconds that a question of a person waits for a database that is away; facts of runs wait on.
@@ -238,11 +238,11 @@ def _marked(path: Path, position: int) -> Mark:
     try:
         seen = read_mark(path)
         if seen is not None and seen.writes > position:
-            missing_facts = f"{seen.writes - position:,} of {seen.writes:,} facts that were seen of it are missing"
+            missing_facts = f"{seen.writes - position:,} of {seen.writes:,} known facts are missing"
             raise damaged(f"{missing_facts} in the database (this is an older copy)", f"{RESTORE} ({name})")
         return Mark(path, Totals(writes=position))
     except Unreadable:
-        raise damaged(f"{name}, which says how much of the database was seen, cannot be read", RESTORE) from None
+        raise damaged(f"{name}, which records the known state of the database, cannot be read", RESTORE) from None
     except OSError as error:
         raise JournalRefused("read_only", f"{name} cannot be written in the data folder: {error}.") from None
 
@@ -274,7 +274,7 @@ def ours(refused: JournalRefused) -> JournalRefused:
     """The refusals of our own functions in the words of the journal."""
     state, said = getattr(refused.__cause__, "sqlstate", None), str(refused.__cause__)
     if state == NOT_OWNER:
-        return JournalRefused("not_owner", "Another worker has taken this run over.", "It goes on there.")
+        return JournalRefused("not_owner", "Another worker has taken over this run.", "It continues there.")
     if state == NEWER:
         return newer(said.splitlines()[0].removeprefix("format "))
     return refused

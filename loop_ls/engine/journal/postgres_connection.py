@@ -55,7 +55,7 @@ class PostgresConnection:
 
     def _connected(self) -> Any:
         if self._closed:
-            raise JournalRefused("closed", "The journal is closed: the engine is leaving.")
+            raise JournalRefused("closed", "The journal is closed: the engine is shutting down.")
         if self._db is None:
             made: Any = _bounded().connect(self._url, autocommit=True, application_name="loop-ls", **CONNECT)
             made.limit = self.limit
@@ -108,7 +108,7 @@ def unreachable(url: str) -> JournalRefused:
     return JournalRefused(
         "unreachable",
         f"The database at {where(url)} cannot be reached.",
-        "Check that it runs and that `engine.databaseUrl` names it; runs go on as soon as it answers.",
+        "Check that it is running and that `engine.databaseUrl` is correct; runs continue as soon as it responds.",
     )
 
 
@@ -126,13 +126,15 @@ def refusal(error: Exception) -> JournalRefused:
     match state:
         case "53100":
             told = "The journal cannot be written: the disk of the database is full."
-            return JournalRefused("disk_full", told, "Free some space there; runs go on where they were.")
+            return JournalRefused("disk_full", told, "Free some space there; runs then continue where they were.")
         case "25006" | "42501":
-            told = "The journal cannot be written: the database allows this user no writing."
-            return JournalRefused("read_only", told, "Use the primary server, and a user who may write there.")
+            told = "The journal cannot be written: the database user has no write permission."
+            return JournalRefused("read_only", told, "Use the primary server, and a user with write permission.")
         case _ if state[:2] in ("28", "3D"):
-            return JournalRefused("unreachable", f"The database lets nobody in: {said}.", "Check `engine.databaseUrl`.")
+            return JournalRefused(
+                "unreachable", f"The database rejects the connection: {said}.", "Check `engine.databaseUrl`."
+            )
         case _ if state[:2] == "XX":
             return JournalRefused("damaged", f"The database is damaged: {said}.", "Restore a copy of it.")
         case _:
-            return JournalRefused("io", f"The journal cannot be used: {said}.", "Look into the log of the database.")
+            return JournalRefused("io", f"The journal cannot be used: {said}.", "See the log of the database.")

@@ -307,7 +307,7 @@ def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) 
             if step not in migrations:
                 raise JournalRefused(
                     "not_a_journal",
-                    f"The journal in the database has format {step}, which no step leads on from.",
+                    f"The journal in the database has format {step}, which cannot be upgraded.",
                     "Choose another database with `engine.databaseUrl`.",
                 )
             migrations[step](db)
@@ -324,6 +324,6 @@ def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) 
 def newer(version: object) -> JournalRefused:
     return JournalRefused(
         "newer_format",
-        f"The journal in the database has format {version}; this loop-ls reads formats up to {FORMAT}.",
-        "Use the newer loop-ls that brought it there; runs go on with its workers.",
+        f"The journal in the database has format {version}; this version of loop-ls supports formats up to {FORMAT}.",
+        "Use the newer version of loop-ls that upgraded it; runs continue with its workers.",
     )

@@ -54,7 +54,7 @@ class SqliteReading:
         rows = self._all(f"{FACTS} where run.id = ? and seq > ? order by seq limit ?", (run, after, limit))
         last = rows[-1][2] if rows else after
         if known is not None and (not all(map(_sound, rows)) or (len(rows) < limit and last < known.facts)):
-            raise damaged(f"facts of run {run} are not what was written")
+            raise damaged(f"facts of run {run} were changed after they were written")
         return [Row(*row[:6]) for row in rows]
 
     def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
@@ -78,7 +78,7 @@ class SqliteReading:
             return None
         row = RunCounts.of(found[0])
         if row.sum != found[0][5]:
-            raise damaged(f"the row of run {run} is not what was written")
+            raise damaged(f"the row of run {run} was changed after it was written")
         return row
 
     def position(self) -> int:
@@ -97,7 +97,7 @@ class SqliteReading:
         answered = sum(value is not None for _, value, _ in rows)
         sound = all(sum_of_entry(known.number, key, value) == told for key, value, told in rows)
         if not sound or answered < known.answers:
-            raise damaged(f"answers of run {run} are not what was written")
+            raise damaged(f"answers of run {run} were changed after they were written")
         return {key: value for key, value, _ in rows}
 
     def value(self, run: str, key: str) -> str | None:
@@ -106,7 +106,7 @@ class SqliteReading:
         )
         found = self._all(query, (run, key))
         if found and sum_of_entry(found[0][0], key, found[0][1]) != found[0][2]:
-            raise damaged(f"an answer of run {run} is not what was written")
+            raise damaged(f"an answer of run {run} was changed after it was written")
         return found[0][1] if found else None
 
     def text(self, name: str) -> str:
@@ -167,13 +167,13 @@ REFUSALS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("full", "no space"),
         "disk_full",
         "The journal cannot be written: the disk of the data folder is full.",
-        "Free some space; runs go on where they were as soon as there is.",
+        "Free some space; runs then continue where they were.",
     ),
     (
         ("readonly", "read-only", "permission denied", "unable to open"),
         "read_only",
         "The journal cannot be written: the data folder is not writable.",
-        "Make it writable: runs go on as soon as it is. Or choose another one with `engine.dataDir`.",
+        "Make it writable, and runs continue. Or choose another one with `engine.dataDir`.",
     ),
     (
         ("malformed", "not a database", "corrupt", "could not decode"),
@@ -185,7 +185,7 @@ REFUSALS: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("locked", "busy"),
         "busy",
         "The journal is in use by another program.",
-        "Close the program that holds journal.db open.",
+        "Close the program that has journal.db open.",
     ),
 )
 

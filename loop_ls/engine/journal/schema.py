@@ -69,7 +69,7 @@ def prepare(db: sqlite3.Connection, migrations: dict[int, Callable[[sqlite3.Conn
         if tables and owner != APPLICATION:
             raise JournalRefused(
                 "not_a_journal",
-                "The file journal.db in the data folder is no journal of loop-ls.",
+                "The file journal.db in the data folder is not a loop-ls journal.",
                 "Move it away, or choose another data folder with `engine.dataDir`.",
             )
         if tables:
@@ -89,14 +89,14 @@ def _migrate(db: sqlite3.Connection, version: int, migrations: dict[int, Callabl
     if version > LAYOUT:
         raise JournalRefused(
             "newer_format",
-            f"The journal has format {version}; this loop-ls reads formats up to {LAYOUT}.",
-            "Use the newer loop-ls that wrote it, or choose another data folder with `engine.dataDir`.",
+            f"The journal has format {version}; this version of loop-ls supports formats up to {LAYOUT}.",
+            "Use the newer version of loop-ls that wrote it, or choose another data folder with `engine.dataDir`.",
         )
     for step in range(version, LAYOUT):
         if step not in migrations:
             raise JournalRefused(
                 "not_a_journal",
-                f"The journal has format {step}, which no step leads on from.",
+                f"The journal has format {step}, which cannot be upgraded.",
                 "Choose another data folder with `engine.dataDir`.",
             )
         migrations[step](db)

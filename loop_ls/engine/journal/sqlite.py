@@ -233,8 +233,8 @@ def _no_folders(path: Path) -> None:
         if each.exists() and not each.is_file():
             raise JournalRefused(
                 "not_a_journal",
-                f"{each.name} in the data folder {each.parent} is {'a folder' if each.is_dir() else 'no file'},"
-                " where the journal's file has to be.",
+                f"{each.name} in the data folder {each.parent} is {'a folder' if each.is_dir() else 'not a file'},"
+                " but the journal needs a file there.",
                 "Move it away, or choose another data folder with `engine.dataDir`.",
             )
 

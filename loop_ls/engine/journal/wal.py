@@ -98,4 +98,4 @@ class WriteAheadLog:
 
 
 def closed() -> JournalRefused:
-    return JournalRefused("closed", "The journal is closed: the engine is leaving.")
+    return JournalRefused("closed", "The journal is closed: the engine is shutting down.")

@@ -59,8 +59,9 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
     if settings.local:
         raise Failure(
             "bad_argument",
-            f"`until` of `{loop.name}` takes judgement, and the setting `judge` is local without a model",
-            "name the text to look for, such as: The output says PASS; or add `provider` and `model` to `judge`",
+            f"`until` of `{loop.name}` needs a model to judge it, but `judge.local` is set and no judge "
+            "model is configured",
+            "name the text to look for, e.g. The output says PASS; or add `provider` and `model` to `judge`",
         )
     if targets := execution_targets(caller):
         return settings.asking(targets, caller.timeout)
@@ -70,7 +71,7 @@ def choose_judge(loop: Loop, caller: Execution, callee: Execution, settings: Jud
         return settings.asking(settings.assist)
     raise Failure(
         "provider_unavailable",
-        f"nobody can judge `until` of `{loop.name}`: neither its workflow nor the called one names a model",
+        f"no model to judge `until` of `{loop.name}`: neither its workflow nor the called one sets one",
         "add `execution` with `provider` and `model` to the workflow, or the setting `judge`",
     )
 

@@ -56,7 +56,7 @@ class UntilJudge:
         try:
             met = holds(self.choice.local, output, scope)
         except NothingToLookFor:
-            return await self._not_met(turn, rendered, "empty_condition", "`until` names an empty text to look for")
+            return await self._not_met(turn, rendered, "empty_condition", "`until` looks for an empty string")
         judged = self._judged(turn, rendered, "yes" if met else "no").model_copy(update={"local": True})
         await self.recorder.record(turn.place.part("judge"), [judged.fact(turn.place)])
         return _verdict(judged)
@@ -81,7 +81,7 @@ class UntilJudge:
                     again, self.models, self.recorder, then=lambda answer: self._final(turn, rendered, answer)
                 )
         except Failure as failure:
-            return await self._not_met(turn, rendered, "judge_failed", f"the judge gave no answer: {failure.message}")
+            return await self._not_met(turn, rendered, "judge_failed", f"the judge did not answer: {failure.message}")
         answer = found["text"]
         return _verdict(self._judged(turn, rendered, self._read(answer, rendered), answer))
 
@@ -98,7 +98,7 @@ class UntilJudge:
         except Failure as failure:
             if failure.code != "empty":
                 raise
-            message = f"{failure.message.rstrip('.')}; the judge was asked once more"
+            message = f"{failure.message.rstrip('.')}; the judge was asked again"
             warned = Warned(code="unclear_verdict", message=message).fact(turn.place)
             await self.recorder.record(turn.place.part("judge:empty"), [warned])
             return None
@@ -107,7 +107,7 @@ class UntilJudge:
         answer = found["text"]
         if self._read(answer, rendered) != "unclear":
             return self._final(turn, rendered, found)
-        message = f"the judge said {self._neither} ({_shortened(answer)}) and was asked once more"
+        message = f"the judge answered {self._neither} ({_shortened(answer)}) and was asked again"
         return [Warned(code="unclear_verdict", message=message).fact(turn.place)]
 
     def _final(self, turn: Turn, rendered: Rendered, found: ModelAnswer) -> list[Fact]:
@@ -117,7 +117,9 @@ class UntilJudge:
         judged = self._judged(turn, rendered, verdict, answer).model_copy(update={"cut": cut})
         facts = [judged.fact(turn.place)]
         if verdict == "unclear":
-            message = f"the judge said {self._neither} twice ({_shortened(answer)}); the condition counts as not met"
+            message = (
+                f"the judge answered {self._neither} twice ({_shortened(answer)}); the condition counts as not met"
+            )
             facts.append(Warned(code="unclear_verdict", message=message).fact(turn.place))
         return facts
 

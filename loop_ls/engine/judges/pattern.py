@@ -37,7 +37,7 @@ class Pattern:
     async def judge(self, output: str) -> Found:
         source = compiled(self.written).source
         if source is None:
-            return Found("error", f"the pattern does not compile: {self.problem}")
+            return Found("error", f"Invalid pattern: {self.problem}")
         found = await asyncio.to_thread(found_in, source, output, self.limit)
         if found is None:
             return Found("error", f"the pattern took longer than {self.limit:g} s")

@@ -48,10 +48,10 @@ class Command:
     async def run(self) -> CommandResult:
         """Cancelling ends the whole process group."""
         if not self.words:
-            return CommandResult(False, "there is no command")
+            return CommandResult(False, "no command")
         env = supervisor.reduced(self.environ)
         if not self._is_there(env):
-            return CommandResult(False, f"`{self.words[0]}` is no program that can be started")
+            return CommandResult(False, f"`{self.words[0]}` is not a program that can be started")
         try:
             with using_program(self.words, self.folder):
                 held = await supervisor.start(

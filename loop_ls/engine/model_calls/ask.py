@@ -184,7 +184,7 @@ async def _first_answer(
         errors.append(answer["error"])
         failed.append(f"{target.provider}/{target.model}: {answer['error']['message']}")
     if not errors:
-        raise Failure("provider_unavailable", "no provider and model is named for this call", place=question.place.key)
+        raise Failure("provider_unavailable", "no provider and model are set for this call", place=question.place.key)
     if exhausted := [
         error for error in errors if error["code"] == EXHAUSTED
     ]:  # whoever else is out of order now does not bring its quota back
@@ -286,5 +286,5 @@ def _facts(answer: ModelAnswer | FailedCall, question: Question) -> Iterable[Fac
     if cut:
         whose = "the judge's answer" if question.purpose == "judge" else f"the answer of `{place.key}`"
         limit = answer.get("maxTokens")
-        told = f"`max_tokens` is {limit}" if limit else "the model's own, as no `max_tokens` is set"
-        yield Warned(code="cut_off", message=f"{whose} ended at its length limit ({told})").fact(place)
+        told = f"`max_tokens` is {limit}" if limit else "the model's own; `max_tokens` is not set"
+        yield Warned(code="cut_off", message=f"{whose} was cut off at its length limit ({told})").fact(place)

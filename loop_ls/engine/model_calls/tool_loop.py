@@ -147,17 +147,17 @@ async def _call(question: Question, key: str, call: ToolCall, toolbox: Toolbox, 
 
 async def _outcome(call: ToolCall, toolbox: Toolbox) -> Outcome:
     if call.arguments is None:
-        return Outcome(f"the arguments of `{call.name}` are no JSON object: {call.written[:200]}", failed=True)
+        return Outcome(f"the arguments of `{call.name}` are not a JSON object: {call.written[:200]}", failed=True)
     known = [tool.name for tool in await toolbox.offered()]
     if call.name not in known:
-        return Outcome(f"there is no tool `{call.name}`; there are {', '.join(known) or 'none'}", failed=True)
+        return Outcome(f"unknown tool `{call.name}`; available tools: {', '.join(known) or 'none'}", failed=True)
     return await toolbox.call(call.name, call.arguments)
 
 
 def _no_end(question: Question, rounds: int) -> Failure:
     return Failure(
         "limit_reached",
-        f"the model asked for tools again after {rounds} rounds of them",
-        f"raise `max_iterations` of the step or stage (now {rounds}), or say in the prompt when to stop",
+        f"the model still requested tools after {rounds} rounds",
+        f"raise `max_iterations` of the step or stage (now {rounds}), or tell the model in the prompt when to stop",
         place=question.place.key,
     )

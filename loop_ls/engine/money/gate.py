@@ -137,8 +137,8 @@ class GatedModels:
             return self._ledger.unknown_price
         raise ModelFailure(
             "unknown_price",
-            f"nobody knows what `{target.model}` of `{target.provider}` costs, so `budgetUsd` could not hold",
-            f"Give `providers.{target.provider}.price`, such as {{input: 3, output: 15}}.",
+            f"unknown price for `{target.model}` of `{target.provider}`, so `budgetUsd` cannot be enforced",
+            f"Set `providers.{target.provider}.price`, e.g. {{input: 3, output: 15}}.",
             provider=request.provider,
             model=request.model,
         )

@@ -186,18 +186,16 @@ class Ledger:
         if not self._fits(taken):
             usd, tokens = caps.usd is not None and taken.usd > caps.usd, caps.tokens
             told = (
-                f"{money(taken.usd)} of {money(caps.usd)} are spent"
-                if usd
-                else f"{taken.tokens} of {tokens} tokens are used"
+                f"{money(taken.usd)} of {money(caps.usd)} spent" if usd else f"{taken.tokens} of {tokens} tokens used"
             )
             return CapReached(
                 "budget",
-                f"{self._whose}{'budgetUsd' if usd else 'maxTokens'}`: the last call took the rest and more, {told}.",
+                f"{self._whose}{'budgetUsd' if usd else 'maxTokens'}`: the last call used up the rest, {told}.",
             )
         if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
-            told = f"the next call may cost {money(least.usd)}, and {money(taken.usd)} of {money(caps.usd)} are spent"
+            told = f"the next call may cost {money(least.usd)}, and {money(taken.usd)} of {money(caps.usd)} spent"
             return CapReached("budget", f"{self._whose}budgetUsd`: {told}.")
-        told = f"the next call may take {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
+        told = f"the next call may use {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
         return CapReached("budget", f"{self._whose}maxTokens`: {told}.")
 
     @property
@@ -231,7 +229,7 @@ class Ledger:
         )
         if caps.tokens is not None and spent.tokens > caps.tokens:
             told.append(f"{spent.tokens} of {caps.tokens} tokens")
-        message = f"The last call took more than was left: {' and '.join(told)}. That is known only afterwards."
+        message = f"The last call used more than was left: {' and '.join(told)}. This is known only after the call."
         return [Warned(code="cap_overshot", message=message).fact()]
 
     def _warning(self) -> list[Fact]:

@@ -63,7 +63,7 @@ class SharedAccounts(Protocol):
 
 
 class SharedLedger(Ledger):
-    """`spent` is what the account said last, calls in flight included."""
+    """`spent` is what the account said last, calls in progress included."""
 
     def __init__(self, shared: SharedAccounts, account: Account, caps: Caps) -> None:
         super().__init__(caps, name="perDay." if account.daily else "perProject.")

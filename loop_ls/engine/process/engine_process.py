@@ -47,7 +47,7 @@ WATCHERS = frozenset({"editor", "cli", "socket"})
 @equal_record
 class Options:
     """`idle` None: stays until it is told to leave. `grace` None: attended runs are never torn down.
-    `shutdown_grace`: seconds that calls in flight have to come to their end when it leaves. `catalogue` lists what
+    `shutdown_grace`: seconds that calls in progress have to come to their end when it leaves. `catalogue` lists what
     the workspace has that can be started."""
 
     port: int = 0

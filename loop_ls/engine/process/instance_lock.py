@@ -76,7 +76,7 @@ class DataFolder:
         except OSError as error:
             raise FolderRefused(
                 f"The data folder {self.path} cannot be written: {error.strerror or error}.",
-                "Choose another with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
+                "Choose another folder with the setting `engine.dataDir` or the variable LOOP_LS_DATA_DIR.",
             ) from None
         deadline = time.monotonic() + patience
         while not (ours := _locked(handle)) and time.monotonic() < deadline and not self._handed_over():
@@ -84,8 +84,8 @@ class DataFolder:
         if not ours:
             os.close(handle)
             raise FolderTaken(
-                f"Another engine has the data folder {self.path}.",
-                "Use that one (`loop-ls engine status`), or stop it: `loop-ls engine stop`.",
+                f"Another engine is using the data folder {self.path}.",
+                "Use that one (`loop-ls engine status`), or stop it with `loop-ls engine stop`.",
             )
         self._lock = handle
 

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 
-#: Seconds that calls in flight have when we are told to leave: most of them are paid already. A second word cuts them.
+#: Seconds that calls in progress have when we are told to leave: most of them are paid already. A second one cuts them.
 SHUTDOWN_GRACE = 5.0
 
 

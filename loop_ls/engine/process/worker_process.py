@@ -65,5 +65,5 @@ async def work(
 
 def _not_ready(engine: Engine, leaving: asyncio.Future[str | None]) -> str:
     if leaving.done():
-        return "leaving: what it runs goes on elsewhere"
+        return "shutting down: its runs continue elsewhere"
     return "" if engine.heartbeat.is_ready("tasks") else "the database cannot be reached"

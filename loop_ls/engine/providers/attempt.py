@@ -71,7 +71,7 @@ class Attempt:
 
     def given_up(self) -> LostAttempt:
         """A time limit of the loop, or a stop, ended it on our side; the provider goes on and will charge it."""
-        return self._lost("given_up", f"The call to `{self.request.provider}` was given up before its end.", "")
+        return self._lost("given_up", f"The call to `{self.request.provider}` was cancelled.", "")
 
     def _lost(self, code: str, message: str, hint: str) -> LostAttempt:
         usage = self.heard.usage if self.heard is not None else Usage()

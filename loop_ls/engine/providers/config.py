@@ -86,8 +86,8 @@ def configured(name: str, settings: Mapping[str, Json], environ: Mapping[str, st
     if kind not in KINDS:
         raise ModelFailure(
             "unknown_provider",
-            f"Provider `{name}` is of kind `{kind}`, which this engine does not have.",
-            f"Kinds are {', '.join(f'`{each}`' for each in KINDS)}.",
+            f"Provider `{name}` has the unknown kind `{kind}`.",
+            f"Expected {', '.join(f'`{each}`' for each in KINDS)}.",
             provider=name,
         )
     facts = known or Known(kind)
@@ -123,7 +123,7 @@ def _addresses(name: str, written: str, facts: Known, environ: Mapping[str, str]
         shown, address = whole_address(written), whole_address(filled_in)
         if fault := address_fault(shown) or address_fault(address):
             told = f"`providers.{name}.baseUrl` {fault}."
-            raise ModelFailure("unknown_provider", told, "Write it as `https://host/path`.", provider=name)
+            raise ModelFailure("unknown_provider", told, "Use the form `https://host/path`.", provider=name)
         return shown, address
     url = whole_address(environ.get(facts.base_url_env, "") or facts.base_url)
     if url and name == "ollama" and not url.endswith("/v1"):

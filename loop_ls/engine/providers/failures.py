@@ -37,8 +37,8 @@ RESTART = "then restart the engine (`loop-ls engine stop`; the next run starts i
 def missing_key(provider: Provider) -> ModelFailure:
     return ModelFailure(
         "missing_key",
-        f"Provider `{provider.name}` needs a key, and the environment variable {provider.key_env} is not set.",
-        f"Set {provider.key_env} where the engine starts, {RESTART}; or try the loop without a key: `--mock`.",
+        f"Provider `{provider.name}` needs an API key, but the environment variable {provider.key_env} is not set.",
+        f"Set {provider.key_env} in the environment of the engine, {RESTART}; or try the loop without a key: `--mock`.",
         provider=provider.name,
     )
 
@@ -46,8 +46,8 @@ def missing_key(provider: Provider) -> ModelFailure:
 def unsendable_key(provider: Provider) -> ModelFailure:
     return ModelFailure(
         "auth",
-        f"The key of provider `{provider.name}` cannot be sent: it holds a line break or a letter outside of ASCII.",
-        f"Put the key alone into {provider.key_env or 'its variable'}, {RESTART}.",
+        f"The key of provider `{provider.name}` cannot be sent: it contains a line break or a non-ASCII character.",
+        f"Put only the key in {provider.key_env or 'its variable'}, {RESTART}.",
         provider=provider.name,
     )
 
@@ -55,8 +55,8 @@ def unsendable_key(provider: Provider) -> ModelFailure:
 def missing_address(provider: Provider) -> ModelFailure:
     return ModelFailure(
         "unknown_provider",
-        f"Provider `{provider.name}` has no address of its own that everybody shares.",
-        f"Set `providers.{provider.name}.baseUrl` in .loop-ls.yaml to your endpoint that speaks the OpenAI dialect.",
+        f"Provider `{provider.name}` has no default address.",
+        f"Set `providers.{provider.name}.baseUrl` in .loop-ls.yaml to an OpenAI-compatible endpoint.",
         provider=provider.name,
     )
 
@@ -64,7 +64,7 @@ def missing_address(provider: Provider) -> ModelFailure:
 def bad_script(provider: Provider, why: str) -> ModelFailure:
     return ModelFailure(
         "unknown_provider",
-        f"Provider `{provider.name}` has no answers to give: {why}.",
+        f"Provider `{provider.name}` has no answers: {why}.",
         "Put them into `<name>.answers.yaml` next to the workflow, or under "
         f"`providers.{provider.name}.script` in the settings.",
         provider=provider.name,
@@ -85,8 +85,8 @@ def unreachable(provider: Provider, why: str, model: str = "") -> ModelFailure:
 def too_slow(provider: Provider, model: str, waited_for: str, seconds: float) -> ModelFailure:
     return ModelFailure(
         "timeout",
-        f"Provider `{provider.name}` gave {waited_for} within {seconds:g} s (model `{model}`).",
-        f"Raise `timeout` in the workflow or `providers.{provider.name}.timeoutSeconds`, or take a faster model.",
+        f"Provider `{provider.name}` returned {waited_for} within {seconds:g} s (model `{model}`).",
+        f"Raise `timeout` in the workflow or `providers.{provider.name}.timeoutSeconds`, or use a faster model.",
         provider=provider.name,
         model=model,
     )
@@ -95,7 +95,7 @@ def too_slow(provider: Provider, model: str, waited_for: str, seconds: float) ->
 def cut(provider: Provider, model: str, heard: int, why: str) -> ModelFailure:
     return ModelFailure(
         "truncated",
-        f"The answer of `{provider.name}` was cut after {heard} characters: {redact(why)}.",
+        f"The answer of `{provider.name}` was cut off after {heard} characters: {redact(why)}.",
         "Half an answer is not judged; run again, or give the step `on_failure: retry`.",
         provider=provider.name,
         model=model,
@@ -108,15 +108,15 @@ def empty(provider: Provider, model: str, limit: int | None = None, used_up: boo
         of = f"its `max_tokens` of {limit}" if limit else "its tokens"
         return ModelFailure(
             "empty",
-            f"Provider `{provider.name}` gave an empty answer: the model `{model}` used up {of} in thinking.",
-            "Raise `max_tokens`, lower the effort of its reasoning, or take another model.",
+            f"Provider `{provider.name}` returned an empty answer: the model `{model}` used up {of} while thinking.",
+            "Raise `max_tokens`, lower the effort of its reasoning, or use another model.",
             provider=provider.name,
             model=model,
         )
     return ModelFailure(
         "empty",
-        f"Provider `{provider.name}` gave an empty answer (model `{model}`).",
-        "Make the prompt more specific, raise `max_tokens`, or take another model.",
+        f"Provider `{provider.name}` returned an empty answer (model `{model}`).",
+        "Make the prompt more specific, raise `max_tokens`, or use another model.",
         provider=provider.name,
         model=model,
     )
@@ -127,9 +127,9 @@ def declined(provider: Provider, model: str, why: str, said: str) -> ModelFailur
     words = redact(" ".join(said.split()))[:SAID_LIMIT]
     return ModelFailure(
         "bad_answer",
-        f"Provider `{provider.name}` gave no answer (model `{model}`): {redact(why).rstrip('. ')[:SAID_LIMIT]}"
+        f"Provider `{provider.name}` returned no answer (model `{model}`): {redact(why).rstrip('. ')[:SAID_LIMIT]}"
         + (f'; it had said "{words}".' if words else "."),
-        "Word the prompt differently, or take another model.",
+        "Reword the prompt, or use another model.",
         provider=provider.name,
         model=model,
         details={"refused": True, "final": True},
@@ -141,8 +141,8 @@ def not_offered(provider: Provider, model: str, names: Sequence[str]) -> ModelFa
     named = ", ".join(f"`{redact(name)[:60]}`" for name in names[:3])
     return ModelFailure(
         "bad_answer",
-        f"The model `{model}` of `{provider.name}` asked for a tool that nobody offered: {named}.",
-        "Say in the prompt to answer without tools, name `servers` with such a tool, or take another model.",
+        f"The model `{model}` of `{provider.name}` called an unknown tool: {named}.",
+        "Tell the model in the prompt to answer without tools, add `servers` with such a tool, or use another model.",
         provider=provider.name,
         model=model,
     )
@@ -151,8 +151,8 @@ def not_offered(provider: Provider, model: str, names: Sequence[str]) -> ModelFa
 def unreadable(provider: Provider, model: str, why: str) -> ModelFailure:
     return ModelFailure(
         "bad_answer",
-        f"Provider `{provider.name}` sent something that is no answer of its dialect: {redact(why)}.",
-        f"Check that {redact(provider.base_url)} speaks the {provider.kind} dialect (`kind`, `baseUrl`).",
+        f"Provider `{provider.name}` sent an invalid response: {redact(why)}.",
+        f"Check that {redact(provider.base_url)} supports the {provider.kind} API (`kind`, `baseUrl`).",
         provider=provider.name,
         model=model,
     )
@@ -187,10 +187,10 @@ def exhausted(
     """Quota, credit or a usage limit is used up. `until`: Unix time of its reset, where that is known."""
     quoted = f": {said}" if said else ""
     told = f"The quota or credit at `{name}` is used up ({status}){quoted}"
-    hint = "Check plan, credit and billing at the provider; waiting does not help by itself."
+    hint = "Check plan, credit and billing at the provider; waiting does not help."
     if until is not None:
-        told = f"Provider `{name}` takes no more calls until {clock_time(until)} ({status}){quoted}"
-        hint = "The run waits and goes on by itself then; resume it to try earlier, or list a second provider."
+        told = f"Provider `{name}` accepts no more calls until {clock_time(until)} ({status}){quoted}"
+        hint = "The run then continues automatically; resume it to try earlier, or list a second provider."
     details["final"] = True
     if until is not None:
         details["until"] = until
@@ -214,24 +214,24 @@ def _status(provider: Provider, model: str, status: int, said: str) -> tuple[str
             return (
                 "auth",
                 f"Provider `{name}` refused the key in {key} ({status}){quoted}.",
-                f"Put a key that is allowed to use `{model}` into {key}, {RESTART}.",
+                f"Set a key that may use `{model}` in {key}, {RESTART}.",
             )
         case 404:
             return (
                 "not_found",
-                f"Provider `{name}` knows no model `{model}` at {redact(provider.base_url)} (404){quoted}.",
+                f"Unknown model `{model}` for provider `{name}` at {redact(provider.base_url)} (404){quoted}.",
                 "Check `model` in the workflow, and `baseUrl` in the settings.",
             )
         case 429:
             return (
                 "rate_limited",
-                f"Provider `{name}` asks for fewer calls (429){quoted}.",
+                f"Provider `{name}` reports too many requests (429){quoted}.",
                 f"Lower `providers.{name}.maxConcurrency` or set `requestsPerMinute`.",
             )
         case _ if status >= 500 or status == 408:
             return (
                 "server",
-                f"Provider `{name}` is out of order ({status}){quoted}.",
+                f"Provider `{name}` is unavailable ({status}){quoted}.",
                 "Run again later, or list a second provider under `providers` in the workflow.",
             )
         case _ if 300 <= status < 400:

@@ -59,10 +59,10 @@ async def fetch(url: str) -> str:
                         raise NotFetched(f"{url} answers {response.status_code}.")
                     return await _text(response)
     except TimeoutError:
-        raise NotFetched(f"{url} gave no answer within {SECONDS:g} s.") from None
+        raise NotFetched(f"{url} did not respond within {SECONDS:g} s.") from None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise NotFetched(f"{url} cannot be fetched: {error}.") from None
-    raise NotFetched(f"{url} leads from one address to the next, {REDIRECTS} times.")
+    raise NotFetched(f"{url} redirects more than {REDIRECTS} times.")
 
 
 async def _to_what_was_checked(http: httpx.AsyncClient, url: str) -> httpx.Request:
@@ -72,7 +72,7 @@ async def _to_what_was_checked(http: httpx.AsyncClient, url: str) -> httpx.Reque
 
     page = httpx.URL(url)
     if page.scheme not in ("http", "https") or not page.host:
-        raise NotFetched(f"`{url[:200]}` is no address of the web: it begins with http:// or https://.")
+        raise NotFetched(f"`{url[:200]}` is not a web address: it must start with http:// or https://.")
     name = page.raw_host.decode("ascii")
     return http.build_request(
         "GET",
@@ -98,7 +98,7 @@ async def _public_address(host: str, port: int | None) -> str:
         raise NotFetched(f"`{host}` is not found: {error.strerror or error}.") from None
     addresses = [str(address[0]) for *_, address in found]
     if not addresses or not all(ipaddress.ip_address(each.partition("%")[0]).is_global for each in addresses):
-        raise NotFetched(f"`{host}` is no public address.")
+        raise NotFetched(f"`{host}` is not a public address.")
     return addresses[0]
 
 

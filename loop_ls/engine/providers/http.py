@@ -136,7 +136,7 @@ class HttpModels:
             failure = failures.refused(self.provider, request.model, error.status, error.body, secret=key)
             if reader.heard.begun:  # it is paid: whether it is worth paying again is the workflow's choice
                 failure.details["final"] = True
-                failure.message += f" It came after {len(spoken.text())} characters of the answer."
+                failure.message += f" {len(spoken.text())} characters of the answer had arrived."
             raise failure from None
         except ModelFailure as failure:
             text, finished = spoken.text(), bool(reader.heard.finish)
@@ -189,7 +189,7 @@ class HttpModels:
         if heard.refused:
             raise failures.declined(self.provider, request.model, heard.refused, text)
         if not heard.finish:
-            raise self._cut(request, text, "it ended without saying that it is finished")
+            raise self._cut(request, text, "it ended before it was complete")
         if not text.strip() and not heard.calls:
             used_up = heard.finish == "length"
             raise failures.empty(self.provider, request.model, self._dialect.limit(request), used_up)
@@ -230,15 +230,17 @@ class HttpModels:
         except (StreamError, ModelFailure):
             raise
         except Exception as error:
-            raise failures.unreadable(self.provider, model, f"a piece of another shape ({error!r})") from error
+            raise failures.unreadable(
+                self.provider, model, f"a chunk with an unexpected structure ({error!r})"
+            ) from error
 
     def _decode(self, data: bytes, model: str) -> JsonObject:
         try:
             event = json.loads(data)
         except (ValueError, RecursionError):
-            raise failures.unreadable(self.provider, model, "a piece that is no JSON") from None
+            raise failures.unreadable(self.provider, model, "a chunk that is not valid JSON") from None
         if not isinstance(event, dict):
-            raise failures.unreadable(self.provider, model, "a piece that is no object")
+            raise failures.unreadable(self.provider, model, "a chunk that is not an object")
         return event
 
     def _why(self, error: Exception) -> str:

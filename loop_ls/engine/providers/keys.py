@@ -52,5 +52,5 @@ def _from_keyring(variable: str) -> str:
     try:
         return (importlib.import_module("keyring").get_password(SERVICE, variable) or "").strip()
     except Exception as error:  # a locked or missing keyring is as good as none
-        logger.warning("The keyring cannot be asked for %s: %s", variable, type(error).__name__)
+        logger.warning("The keyring cannot be read for %s: %s", variable, type(error).__name__)
         return ""

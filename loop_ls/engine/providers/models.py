@@ -155,7 +155,7 @@ class RunModels:
             with suppress(ModelFailure):
                 other = self._configured(target.provider)
                 if on_wait:
-                    on_wait(Waiting(number, len(provider.fallback) + 1, 0.0, f"asking `{target.provider}` instead"))
+                    on_wait(Waiting(number, len(provider.fallback) + 1, 0.0, f"using `{target.provider}` instead"))
                 own = replace(other, default_model=target.model or other.default_model)
                 return await asked(own, number > len(provider.fallback))
         raise first
@@ -182,7 +182,7 @@ class RunModels:
         async def attempt() -> R:
             while patient and (left := breaker.left) > 0:
                 if on_wait:
-                    on_wait(Waiting(1, 1, left, f"`{provider.name}` keeps failing and is left alone"))
+                    on_wait(Waiting(1, 1, left, f"`{provider.name}` keeps failing and is paused"))
                 await asyncio.sleep(left)
             breaker.check(request.model)
             async with gate.passing(full, size) as spent:
@@ -253,7 +253,7 @@ class RunModels:
             return found
         if self._mock:
             return MOCK
-        raise failures.bad_script(provider, "there is no script")
+        raise failures.bad_script(provider, "no script")
 
     def _unusable(self, provider: Provider) -> ModelFailure | None:
         if not provider.base_url:

@@ -47,7 +47,7 @@ class Heartbeat:
         """Raises `Refused`."""
         for part, told in PARTS.items():
             if not self.is_ready(part):
-                message = f"The part of the engine that {told} gives no sign of life."
+                message = f"The part of the engine that {told} is not responding."
                 raise Refused("engine_not_ready", message, "Restart it: loop-ls engine stop.", {"manager": part})
 
     async def _go_on(self) -> None:
@@ -64,17 +64,17 @@ class Heartbeat:
 
 def unready(health: object, workspace_id: str) -> Refused | None:
     """Why an engine that shows this health document takes no start for a workspace; None: it does."""
-    hint = "loop-ls engine status tells more."
+    hint = "See `loop-ls engine status`."
     if not isinstance(health, dict):
-        return Refused("engine_not_ready", "The engine gave no readable answer about its health.", hint)
+        return Refused("engine_not_ready", "The engine returned an unreadable health status.", hint)
     if health.get("status") != "ok":
-        return Refused("engine_not_ready", f"The engine says that it is `{health.get('status')}`.", hint)
+        return Refused("engine_not_ready", f"The status of the engine is `{health.get('status')}`.", hint)
     if health.get("workspace_id") != workspace_id:
         return Refused("engine_not_ready", "The engine serves another workspace.", hint)
     managers = health.get("managers")
     for part, told in PARTS.items():
         state = managers.get(part) if isinstance(managers, dict) else None
         if not (isinstance(state, dict) and state.get("ready") is True):
-            message = f"The part of the engine that {told} gives no sign of life."
+            message = f"The part of the engine that {told} is not responding."
             return Refused("engine_not_ready", message, hint)
     return None

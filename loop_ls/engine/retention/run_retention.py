@@ -83,7 +83,7 @@ class RunRetention:
     def _require_unused(self, run_id: str) -> None:
         user = next((run.run_id for run in self._runs if _source(run.state) == run_id), None)
         if user is not None:
-            told = f"Run {user} takes answers of run {run_id}: it can be deleted when that one has ended."
+            told = f"Run {user} uses answers of run {run_id}, which can be deleted after {user} has ended."
             raise Refused("wrong_status", told, "Stop it first.")
 
     async def _ended(self) -> list[RunState]:

@@ -35,7 +35,9 @@ async def search_database(address: str, store: Store, query: Query, limit: float
                 await db.execute("select set_config('statement_timeout', %s, true)", [str(int(limit * 1000))])
                 return await _search(db, store, query)
     except TimeoutError:
-        raise Failure("timeout", f"store `{store.name}` gave no answer within {limit:g} s", "raise `timeout`") from None
+        raise Failure(
+            "timeout", f"store `{store.name}` did not respond within {limit:g} s", "raise `timeout`"
+        ) from None
     except psycopg.Error as error:
         told = redact(str(error).strip().partition("\n")[0], [address]).rstrip(".")
         hint = f"check {store.database} and `rag.stores.{store.name}`"
@@ -57,7 +59,7 @@ async def _search(db: Any, store: Store, query: Query) -> list[Hit]:
     at = sql.Identifier(column)
     nearness = _NEAR_VECTOR if kind.startswith(("vector", "halfvec")) else _NEAR_ARRAY
     if nearness is _NEAR_ARRAY and kind not in _ARRAYS:
-        told = f"column `{column}` of `{store.table}` is of type {kind}, and no vector"
+        told = f"column `{column}` of `{store.table}` has type {kind}, not vector"
         raise Failure("bad_argument", told, f"set `column` in `rag.stores.{store.name}.strategies`")
     statement = sql.SQL(
         "select {shown}, {near} as near_ from {table} where {at} is not null order by near_ desc limit %(top)s"
@@ -96,7 +98,7 @@ def _vector_column(columns: dict[str, str], store: Store) -> str:
     """The only column with vectors, where the strategy names none."""
     found = [name for name, kind in columns.items() if kind.startswith(("vector", "halfvec")) or kind in _ARRAYS]
     if len(found) != 1:
-        told = f"`{store.table}` has {len(found) or 'no'} columns with vectors, and strategy names none"
+        told = f"`{store.table}` has {len(found) or 'no'} vector columns, and the strategy does not set one"
         raise Failure("bad_argument", told, f"set `column` in `rag.stores.{store.name}.strategies`")
     return found[0]
 
@@ -121,4 +123,4 @@ def _json(value: object) -> Json:
 
 def _no_column(store: Store, name: str, columns: dict[str, str]) -> Failure:
     told = f"`{store.table}` of store `{store.name}` has no column `{name}`"
-    return Failure("bad_argument", told, f"there are {', '.join(columns)}")
+    return Failure("bad_argument", told, f"expected {', '.join(columns)}")

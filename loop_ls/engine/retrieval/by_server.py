@@ -61,7 +61,7 @@ def _tool(tools: tuple[Tool, ...], store: Store) -> Tool:
     if found is None:
         named = f"no tool `{store.tool}`" if store.tool else "no tool that searches"
         there = ", ".join(f"`{tool.name}`" for tool in tools) or "none"
-        raise Failure("bad_argument", f"MCP server `{store.server}` has {named}", f"there are {there}")
+        raise Failure("bad_argument", f"MCP server `{store.server}` has {named}", f"expected {there}")
     return found
 
 

@@ -40,7 +40,7 @@ def _words(text: str, path: str) -> dict[str, list[str]]:
     """A mapping from words to other words: one, or a list."""
     tree = read_yaml(Text.of(text))
     if any(piece.faults for piece in tree.pieces) or tree.root_kind not in ("mapping", "empty"):
-        raise Failure("bad_argument", f"the word list {path} is no YAML mapping of words")
+        raise Failure("bad_argument", f"the word list {path} is not a YAML mapping of words")
     values = {piece.key.text: plain(piece.node) for piece in tree.pieces if piece.key is not None}
     return {
         word: [str(each) for each in (others if isinstance(others, list) else [others])]

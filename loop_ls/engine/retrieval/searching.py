@@ -35,7 +35,7 @@ class Searches:
         address = self.variables(store.database)
         if not address:
             told = f"store `{store.name}` needs the environment variable {store.database}, which is not set"
-            raise Failure("store_unavailable", told, f"set {store.database} where the engine starts")
+            raise Failure("store_unavailable", told, f"set {store.database} in the environment of the engine")
         from loop_ls.engine.retrieval.by_database import search_database
 
         return await search_database(address, store, query, limit)

@@ -13,7 +13,7 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.settings.default_store import default_store
 from loop_ls.text.json_value import Json, as_object, int_field
 
-_WHERE = "stores stand under `rag.stores` in .loop-ls.yaml, MCP servers under `servers`"
+_WHERE = "add stores under `rag.stores` in .loop-ls.yaml, MCP servers under `servers`"
 
 
 def read_store(rag: Mapping[str, Json], servers: Container[str], name: str | None, step: str) -> Store:
@@ -21,7 +21,7 @@ def read_store(rag: Mapping[str, Json], servers: Container[str], name: str | Non
     stores = as_object(rag.get("stores"))
     wanted = name or default_store(rag)
     if not wanted:
-        told = f"`{step}` names no `server` to search, and the settings have no default"
+        told = f"`{step}` has no `server` to search, and the settings have no default"
         raise Failure("bad_argument", told, "add `server`, or set `rag.server` in .loop-ls.yaml")
     if isinstance(entry := stores.get(wanted), Mapping):
         return _store(wanted, entry, servers)
@@ -29,7 +29,7 @@ def read_store(rag: Mapping[str, Json], servers: Container[str], name: str | Non
         return Store(wanted, server=wanted)
     near = nearest(wanted, stores)
     guess = f"; did you mean `{near}`?" if near else ""
-    raise Failure("bad_argument", f"`{wanted}`, which `{step}` searches, is no store and no MCP server{guess}", _WHERE)
+    raise Failure("bad_argument", f"Unknown store or MCP server `{wanted}` in `{step}`{guess}", _WHERE)
 
 
 def _store(name: str, entry: Mapping[str, Json], servers: Container[str]) -> Store:
@@ -65,8 +65,8 @@ def searches(store: Store, wanted: Sequence[str], step: str) -> tuple[Strategy, 
         return (known["default"],) if "default" in known else store.strategies
     for name in wanted:
         if name not in known:
-            told = f"`{step}` searches `{store.name}` by `{name}`, which is no strategy of it"
-            raise Failure("bad_argument", told, f"there are {', '.join(f'`{each}`' for each in known)}")
+            told = f"Unknown strategy `{name}` of `{store.name}` in `{step}`"
+            raise Failure("bad_argument", told, f"expected {', '.join(f'`{each}`' for each in known)}")
     return tuple(known[name] for name in dict.fromkeys(wanted))
 
 

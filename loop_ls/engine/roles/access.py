@@ -90,8 +90,8 @@ def require_shell(role: str, access: Access, target: Target | None, settings: Ma
     if access not in READING or target is None or not reads_by_shell(target.provider, providers):
         return
     if why := why_no_shell(find_sandbox()):
-        reads = f"`{target.provider}` reads by a shell alone, which it cannot have here"
-        told = f"The role `{role}` only reads, and {reads}."
+        reads = f"`{target.provider}` can read only with a shell, which is not available here"
+        told = f"The role `{role}` is read-only, but {reads}."
         raise Refused("provider_unavailable", told, why, {"role": role})
 
 
@@ -172,7 +172,7 @@ class RoleToolbox:
         own = self._known.get(name)
         if own is None:
             if self.servers is None or is_excluded(name):
-                return Outcome(f"there is no tool `{name}`", failed=True)
+                return Outcome(f"unknown tool `{name}`", failed=True)
             return await self.servers.call(name, arguments)
         try:
             with using(self.stands_for) if self.stands_for is not None else nullcontext():

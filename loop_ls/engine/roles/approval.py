@@ -42,8 +42,8 @@ class Finding:
     @property
     def reason(self) -> str:
         if self.signal is None:
-            return "no word of approval"
-        return f"`{self.signal}` approves" if self.approved else f"`{self.signal}` speaks against it"
+            return "no approval"
+        return f"`{self.signal}` approves" if self.approved else f"`{self.signal}` is a rejection"
 
 
 def by_words(text: str, more: Iterable[str] = ()) -> Finding:

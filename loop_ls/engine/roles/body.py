@@ -94,7 +94,9 @@ class Rounds:
         needed = stage.requires_artifact_from
         if needed is not None and not done[needed].artifact:
             label = started.definition.stages[needed].label
-            raise Failure("artifact_needed", f"`{stage.label}` needs the artifact of `{label}`, which left none")
+            raise Failure(
+                "artifact_needed", f"`{stage.label}` needs an artifact of `{label}`, which did not create one"
+            )
         execution = derived(started.run_id, place.key, attempt)
         session = started.session
         await started.records.do(lambda table: table.add("sessions", execution, parent=session, hidden=1))
@@ -130,7 +132,7 @@ class Rounds:
         while self.started.recorder.recall(place.part(f"started.{attempt}")) is not None:
             attempt += 1
         if attempt > 1 + AGAIN:
-            raise Failure("given_up", f"the engine went away {attempt - 1} times while this stage ran")
+            raise Failure("given_up", f"the engine stopped {attempt - 1} times while this stage was running")
         return attempt
 
     def _work(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> Work:
@@ -195,7 +197,7 @@ class Rounds:
         try:
             await started.records.do(work)
         except Unavailable as error:
-            warned = Warned(code="no_artifact", message=f"the output of `{stage.label}` was not kept: {error}")
+            warned = Warned(code="no_artifact", message=f"the output of `{stage.label}` was not saved: {error}")
             await started.recorder.record(place.part("unkept"), [warned.fact(place)])
             return None
         return id_
@@ -210,7 +212,7 @@ class Rounds:
         except Unavailable:
             return
         if not stored:
-            warned = Warned(code="no_memory", message=f"`{stage.label}` was to store a memory and stored none")
+            warned = Warned(code="no_memory", message=f"`{stage.label}` should have stored a memory, but did not")
             await self.started.recorder.record(place.part("memory"), [warned.fact(place)])
 
     def _judges(self, index: int, stage: Stage) -> bool:
@@ -220,16 +222,16 @@ class Rounds:
     def _unblocked(self, index: int, stage: Stage, known: StageResult, place: Place) -> None:
         """Raises `Failure` where the stage says that it cannot go on, or left nothing behind."""
         if stage.artifact_required and not known["artifact"]:
-            raise Failure(NO_ARTIFACT, f"`{stage.label}` was to leave an artifact and left none", place=place.key)
+            raise Failure(NO_ARTIFACT, f"`{stage.label}` should have created an artifact, but did not", place=place.key)
         if self._judges(index, stage):
             return
         for number, line in enumerate(known["output"].splitlines()[:5]):
             if _SIGNAL.match(line.strip()[:SIGNAL_LINE]):
                 rest = "\n".join(known["output"].splitlines()[number + 1 :])
-                raise Failure(BLOCKED, f"`{stage.label}` cannot go on: {first_line(rest)}", place=place.key)
+                raise Failure(BLOCKED, f"`{stage.label}` cannot continue: {first_line(rest)}", place=place.key)
 
 
 def _told(error: Failure | Unavailable) -> Failure:
     if isinstance(error, Failure):
         return error
-    return Failure("dispatch", f"the stage could not be handed out: {error}"[:200])
+    return Failure("dispatch", f"the stage could not be assigned to an agent: {error}"[:200])

@@ -51,7 +51,9 @@ def seed(data: Path) -> None:
             if not path.exists():
                 _write_whole(path, built_in_text(name))
     except OSError as error:
-        logger.warning("the built-in definitions cannot be laid into %s, so the shipped ones count: %s", folder, error)
+        logger.warning(
+            "the built-in definitions cannot be copied to %s, so the bundled ones are used: %s", folder, error
+        )
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -102,7 +104,7 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = nearest(name, names)
     guess = f"; did you mean `{near}`?" if near else "."
-    return f"There is no loop definition `{name}`{guess} There are {', '.join(names)}."
+    return f"Unknown loop definition `{name}`{guess} Expected {', '.join(names)}."
 
 
 def definition_of(text: str, path: str, uri: str, built_in: bool, roles: Iterable[str] = ROLES) -> Definition:

@@ -59,7 +59,7 @@ def _point_of(finding: Json) -> Point | None:
     severity, summary = _text(finding, "severity"), _text(finding, "summary")
     if not (severity or summary):
         return None
-    return Point(_severity(severity or "minor"), summary or "nothing is said of it", _text(finding, "location"))
+    return Point(_severity(severity or "minor"), summary or "no details", _text(finding, "location"))
 
 
 def _text(finding: Mapping[str, Json], name: str) -> str:

@@ -149,7 +149,10 @@ class RoundJudge:
     async def _goal(self, turn: Turn, output: str) -> Verdict:
         prompt = goal_question(self.started.goal, self.started.criteria, self.memory.outcomes[:-1], output)
         if not self.started.utility:
-            message = "no model judges the goal (`judge` or `assist` in the settings), so the loop runs to its limit"
+            message = (
+                "no model is configured to judge the goal (`judge` or `assist` in the settings), so the loop "
+                "runs to its limit"
+            )
             await self.started.recorder.record(":no_judge", [Warned(code="no_judge", message=message).fact(turn.place)])
             return Verdict("no")
         try:
@@ -174,7 +177,7 @@ class RoundJudge:
 
     async def _tool(self, turn: Turn, bound: ToolBound) -> Verdict:
         if self.measure is None:
-            return await self._not_met(turn, Failure("no_tools", f"there is no tool `{bound.tool}` here"))
+            return await self._not_met(turn, Failure("no_tools", f"unknown tool `{bound.tool}`"))
         try:
             text = await self.measure(turn.place.part("measure"), bound.tool, bound.arguments)
         except Failure as failure:
@@ -204,7 +207,7 @@ class RoundJudge:
 
     async def _not_met(self, turn: Turn, failure: Failure) -> Verdict:
         judged = self._judged(turn, "error", failure.message)
-        warned = Warned(code="judge_failed", message=f"the judge gave no answer: {failure.message}; the loop goes on")
+        warned = Warned(code="judge_failed", message=f"the judge did not answer: {failure.message}; the loop continues")
         await self._recorded(turn, [judged.fact(turn.place), warned.fact(turn.place)])
         return Verdict("error", None, failure.message)
 

@@ -62,7 +62,7 @@ class RunStageAgents:
     async def run(self, job: Job, recorder: Recorder) -> str:
         target = role_target(job.role.name, self.plan.settings, self.plan.mock)
         if target is None:
-            told = f"nobody speaks for role `{job.role.name}`"
+            told = f"no provider configured for role `{job.role.name}`"
             raise Failure("provider_unavailable", told, f"add `roles.{job.role.name}` with `provider` and `model`")
         if not self.plan.mock and is_agent(target.provider, self._providers):
             return await self._program(job, target, recorder)

@@ -43,14 +43,14 @@ def asked_of(loop: RoleLoop, settings: Mapping[str, Json]) -> list[tuple[str, tu
     for role in roles:
         target = role_target(role, settings)
         if target is None:
-            told = f"Nobody speaks for role `{role}`: neither it nor `assist` names a provider and model."
+            told = f"No provider configured for role `{role}`: neither the role nor `assist` has a provider and model."
             hint = f"Add `roles.{role}` or `assist` with `provider` and `model` to .loop-ls.yaml."
             raise Refused("provider_unavailable", told, hint, {"role": role})
         found.append((f"Role `{role}`", (target,)))
     judging = utility_targets(settings)
     gated = isinstance(loop.termination, EvaluationBound) and loop.approval.mode == "llm"
     if gated and not judging:
-        told = "`approval` has the mode `llm`, and no model judges."
+        told = "`approval` has the mode `llm`, but no judge model is configured."
         raise Refused("provider_unavailable", told, "Add `judge` or `assist` with `provider` and `model`.")
     if judging and (gated or isinstance(loop.termination, GoalBound)):
         found.append(("The judge of the loop", judging))

@@ -89,10 +89,10 @@ class CliRunner:
 
     async def _run(self, work: Assignment, hear: Hear) -> Work:
         if not work.message.strip():
-            raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
+            raise Failure("empty_message", "The message of the agent is empty.", "Set what it should do.")
         if (work.model or "").startswith("-"):  # its program would read it as an option that nobody agreed to
-            told = f"The agent `{self.name}` has no model `{work.model}`: no name of a model begins with `-`."
-            raise Failure("bad_argument", told, "Name the model as the agent's own documentation writes it.")
+            told = f"Unknown model `{work.model}` of the agent `{self.name}`: model names cannot start with `-`."
+            raise Failure("bad_argument", told, "Use a model name from the documentation of the agent.")
         dialect = self.dialect
         env = agent_environment(
             self.environ,
@@ -110,7 +110,9 @@ class CliRunner:
             failure.booked = self._lost(work, speech.heard(), failure.code, failure.message, began)
             raise
         except asyncio.CancelledError:
-            self._lost(work, speech.heard(), "given_up", f"The agent `{self.name}` was ended before its end.", began)
+            self._lost(
+                work, speech.heard(), "given_up", f"The agent `{self.name}` was stopped before it finished.", began
+            )
             raise
 
     def _require_no_engine_data(self, folder: Path) -> None:
@@ -178,10 +180,10 @@ class CliRunner:
         except OverTime as over:
             silent = "it printed nothing for" if over.which == "inactivity" else "it ran for"
             told = f"The agent `{self.program[0]}` timed out ({over.which}): {silent} {over.seconds:g} s."
-            raise Failure("agent_timeout", told, "Raise its time limit, or give it less to do.") from None
+            raise Failure("agent_timeout", told, "Raise its timeout, or give it less to do.") from None
         except TooMuch:
-            told = f"The agent `{self.program[0]}` was ended: its answer is longer than {LONGEST_ANSWER >> 20} MiB."
-            raise Failure("agent_failed", told, "Let it print its answer only.") from None
+            told = f"The agent `{self.program[0]}` was stopped: its answer is longer than {LONGEST_ANSWER >> 20} MiB."
+            raise Failure("agent_failed", told, "Make it print only its answer.") from None
         except OSError as error:
             told = f"The agent `{self.program[0]}` could not be started: {error.strerror or error}."
             raise Failure("agent_failed", told) from error
@@ -198,17 +200,17 @@ class CliRunner:
         if heard.output is None and heard.unfinished:
             raise self._failed("ended without an answer", errors or heard.clue)
         if heard.output is None and (clue := "\n".join(filter(None, (heard.clue, errors[:CLUE])))):
-            raise self._failed("gave no answer", clue)
+            raise self._failed("returned no answer", clue)
         return heard.output or ""
 
     def _exhausted(self, heard: AgentOutput) -> Failure:
         name, said = Path(self.program[0]).name, redact(heard.error or "").strip().rstrip(".")[:CLUE]
         until = reset_moment(heard.resets_at)
         known = "" if until is None else f" until {clock_time(until)}"
-        hint = "Check plan and credit of its account; waiting does not help by itself."
+        hint = "Check the plan and credit of its account; waiting does not help."
         if until is not None:
-            hint = "The run waits and goes on by itself then; resume it to try earlier, or name another agent."
-        told = f"The usage limit of the agent `{name}` is reached{known}{f': {said}' if said else ''}."
+            hint = "The run then continues automatically; resume it to try earlier, or use another agent."
+        told = f"The agent `{name}` has reached its usage limit{known}{f': {said}' if said else ''}."
         return Failure(EXHAUSTED, told, hint, EXHAUSTED, until=until)
 
     def _failed(self, how: str, details: str) -> Failure:
@@ -221,8 +223,8 @@ def require_program(word: str, env: Mapping[str, str], folder: str) -> None:
     there = Path(folder or ".", word) if os.sep in word else None
     found = shutil.which(str(there) if there else word, path=env.get("PATH", os.defpath))
     if found is None:
-        told = f"The agent `{word}` could not be started (ENOENT): there is no such program."
-        raise Failure("agent_missing", told, "Install it, or name another under `providers` in .loop-ls.yaml.")
+        told = f"The agent `{word}` could not be started (ENOENT): program not found."
+        raise Failure("agent_missing", told, "Install it, or configure another one under `providers` in .loop-ls.yaml.")
 
 
 def _without_noise(errors: str) -> str:

@@ -18,7 +18,7 @@ class ModelRunner:
 
     async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
         if not work.message.strip():
-            raise Failure("empty_message", "The message of the agent is empty.", "Say what it has to do.")
+            raise Failure("empty_message", "The message of the agent is empty.", "Set what it should do.")
         reply = await self.models.ask(
             ModelRequest(
                 provider=self.name,

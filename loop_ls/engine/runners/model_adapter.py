@@ -64,8 +64,8 @@ class ModelsWithAgents:
         if not self._asks_agent(request.provider):
             return await self._models.ask(request, on_text, on_wait)
         if request.tools:
-            told = f"`{request.provider}` is an agent with tools of its own, and takes none of `servers`."
-            hint = "Take `servers` away from the step, and name them in the agent's own configuration."
+            told = f"`{request.provider}` is an agent with its own tools, and does not support `servers`."
+            hint = "Remove `servers` from the step, and configure them in the agent itself."
             raise ModelFailure("bad_request", told, hint, provider=request.provider)
         try:
             runner = runner_for(request.provider, self._providers, self._models, environ=self._environ)
@@ -85,8 +85,8 @@ class ModelsWithAgents:
     async def embed(self, request: EmbedRequest, on_wait: Callable[[Waiting], None] | None = None) -> EmbedReply:
         if not self._asks_agent(request.provider):
             return await self._models.embed(request, on_wait)
-        told = f"`{request.provider}` is an agent, which makes no vectors."
-        raise ModelFailure("bad_request", told, "Name a provider with an embedding model.", provider=request.provider)
+        told = f"`{request.provider}` is an agent, which does not support embeddings."
+        raise ModelFailure("bad_request", told, "Use a provider with an embedding model.", provider=request.provider)
 
     def _asks_agent(self, name: str) -> bool:
         return not self._plan.mock and is_agent(name, self._providers)

@@ -109,5 +109,5 @@ def program_of(provider: str, settings: Mapping[str, Json]) -> tuple[str, ...]:
         case None if provider in KNOWN_AGENTS:
             return (KNOWN_AGENTS[provider],)
         case _:
-            told = f"`providers.{provider}` is an agent, and its `cli` names no program."
-            raise Failure("provider_unavailable", told, "Write `cli` as a list of words: `cli: [my-agent, --json]`.")
+            told = f"`providers.{provider}` is an agent, but its `cli` has no program."
+            raise Failure("provider_unavailable", told, "Set `cli` to a list of arguments: `cli: [my-agent, --json]`.")

@@ -30,11 +30,11 @@ def read_decision(approved: object, decision: object, feedback: object) -> Appro
     if decision is not None and decision not in get_args(Decision):
         raise Refused("bad_argument", "`decision` is one of `approve`, `reject`, `revise` and `restore`.")
     if approved is not None and not isinstance(approved, bool):
-        raise Refused("bad_argument", "`approved` is true or false.")
+        raise Refused("bad_argument", "`approved` must be true or false.")
     if feedback is not None and not isinstance(feedback, str):
-        raise Refused("bad_argument", "`feedback` is a text.")
+        raise Refused("bad_argument", "`feedback` must be a string.")
     if decision is None and approved is None:
-        raise Refused("bad_argument", "`approved` says how the run goes on; it is not given.", "Give true or false.")
+        raise Refused("bad_argument", "Missing `approved`.", "Use true or false.")
     if decision is not None and approved is not None and approved != (decision == "approve"):
         raise Refused(
             "bad_argument", f"`approved` and `decision` contradict each other: {str(approved).lower()} and {decision}."
@@ -65,10 +65,8 @@ async def require_allowed(approval: Approval, state: RunState, loop_id: str | No
     home = home_of(state.root, state.path or "") if state.root else None
     now = await asyncio.to_thread(load_settings, home) if home else None
     if now is None or not revises(now[0].raw):
-        told = f"`{state.name}` takes yes and no: `revise` is off in the settings of its project."
-        raise Refused(
-            "forbidden", told, "Write `assistants: {revise: true}` into `.loop-ls.yaml`, or approve or reject."
-        )
+        told = f"`revise` is disabled for `{state.name}` in the settings of its project."
+        raise Refused("forbidden", told, "Set `assistants: {revise: true}` in `.loop-ls.yaml`, or approve or reject.")
 
 
 async def resolve(
@@ -118,11 +116,13 @@ def _pending(state: RunState, loop_id: str | None) -> PendingApproval:
         raise nothing_asked(state, loop_id)
     if len(meant) > 1:
         listed = ", ".join(f"`{each.get('loopId')}`" for each in meant)
-        raise Refused("bad_argument", f"Run {state.run_id} asks about {listed}.", "Say with `loopId` which is meant.")
+        raise Refused(
+            "bad_argument", f"Run {state.run_id} has several pending approvals: {listed}.", "Choose one with `loopId`."
+        )
     return meant[0]
 
 
 def nothing_asked(state: RunState, loop_id: str | None) -> Refused:
     about = f" for `{loop_id}`" if loop_id else ""
-    told = f"Run {state.run_id} is {state.status} and waits for no decision{about}."
-    return Refused("wrong_status", told, "Somebody else may have answered already.")
+    told = f"Run {state.run_id} is not waiting for approval{about}: it is {state.status}."
+    return Refused("wrong_status", told, "It may already have been answered.")

@@ -31,7 +31,7 @@ ALREADY: dict[Verb, frozenset[str]] = {
 async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str = "user") -> Controlled:
     """-> `{ok, runs: [{runId, status}]}`. Raises `Refused`."""
     if verb not in get_args(Verb):
-        raise Refused("bad_argument", f"`{verb}` is none of `pause`, `resume` and `stop`.")
+        raise Refused("bad_argument", f"Unknown action `{verb}`; expected `pause`, `resume` or `stop`.")
     asked, why = cast(Verb, verb), cast(Cause, cause if cause in get_args(Cause) else "user")
     if isinstance(run_id, str) and run_id.lower() == "all":
         await journal.hear_others()
@@ -83,7 +83,7 @@ def _check(verb: Verb, state: RunState) -> bool:
     # Role loops are controlled by the words of their document: twice is a mistake there.
     if state.status in ALREADY[verb] and (state.format != ROLE_LOOP or state.status == "stopping"):
         return False
-    raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: there is nothing to {verb}.")
+    raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: nothing to {verb}.")
 
 
 def _fact(verb: Verb, cause: Cause) -> Fact:

@@ -131,7 +131,7 @@ async def _end_of(
     except CapReached as reached:
         return _at_its_cap(run, reached)
     except NothingRecorded as missing:
-        told = Failure("nothing_recorded", missing.told, "Run it to ask the models.", place=missing.place)
+        told = Failure("nothing_recorded", missing.told, "Run it to call the models.", place=missing.place)
         return _failed(run, told)
     except EndsRun as ended:
         return _failed(run, ended.failure, EXHAUSTED if isinstance(ended, Exhausted) else None)
@@ -146,7 +146,7 @@ async def _end_of(
     except JournalRefused:
         raise
     except Exception as error:
-        logger.exception("run %s: a mistake of the engine", run.run_id)
+        logger.exception("run %s: internal error", run.run_id)
         return _failed(run, _fault(f"{type(error).__name__}: {error}"))
     return _ended(run, outcome)
 
@@ -198,7 +198,7 @@ def _capabilities(plan: Plan) -> Capabilities:
 
         return capabilities_of(plan, os.environ)
     except (Refused, Failure) as fault:
-        logger.warning("What run %s may do cannot be read, so it may do nothing: %s", plan.run_id, fault)
+        logger.warning("The permissions of run %s cannot be read, so it has none: %s", plan.run_id, fault)
         return NOTHING
 
 
@@ -267,4 +267,4 @@ async def _lost(run: LiveRun, journal: Journal, feed: EventBus, refused: Journal
 
 
 def _fault(told: str) -> Failure:
-    return Failure("internal", f"The engine made a mistake: {told}.", "Please report it, with the engine's log.")
+    return Failure("internal", f"Internal error of the engine: {told}.", "Please report it, with the engine's log.")

@@ -27,15 +27,18 @@ class Cut:
 def cut_of(view: RunView, run_id: str, number: object, loop: object = None) -> Cut:
     """Raises `Refused` where the run has no such iteration, or not all before it are finished."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise Refused("bad_argument", "`iteration` is a whole number from 1.")
+        raise Refused("bad_argument", "`iteration` must be an integer from 1.")
     rows = [row for row in view.iterations if loop is None or row.name == loop]
     if not rows:
         told = f"Run {run_id} has no loop `{loop}`." if loop else f"Run {run_id} has no iterations to fork from."
-        raise Refused("not_found", told, "Without `iteration` a fork goes on from all that was finished.")
+        raise Refused("not_found", told, "Without `iteration` a fork reuses everything that was finished.")
     place = _loop_of(min(rows, key=_depth))  # the loop that is shown: the outermost, then the first
     have = max((row.number for row in rows if _loop_of(row) == place and _has_ended(row)), default=0)
     if number > have + 1:
-        told = f"Run {run_id} has finished {have} iterations of `{place}`: it can be forked from 1 to {have + 1}."
+        told = (
+            f"Run {run_id} has finished {have} iterations of `{place}`: it can be forked from iteration 1 to "
+            f"{have + 1}."
+        )
         raise Refused("bad_argument", told)
     return Cut(place, number)
 

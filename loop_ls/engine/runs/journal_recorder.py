@@ -1,7 +1,7 @@
 """The recorder of one live run: calls that are paid once, whatever crashes (see `ports.Recorder`).
 
 A call is begun in the journal, done, and answered in the journal together with the facts that follow. Only
-the call that is in flight when the engine dies is done again; its mark says so after the restart. The disk
+the call that is in progress when the engine dies is done again; its mark says so after the restart. The disk
 is waited for beside the run, a few answers behind: those that come in while it writes may be paid again after
 a power failure, which no call that takes its time is.
 """
@@ -331,7 +331,7 @@ def discarded(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 def given_up() -> Failure:
     """The answer of a call that a time limit ended."""
-    return Failure("timeout", "The call was given up: a time limit had passed.", reason="timeout")
+    return Failure("timeout", "The call was cancelled: a time limit was reached.", reason="timeout")
 
 
 def written(failure: ModelFailure | Failure) -> RecordedFailure:

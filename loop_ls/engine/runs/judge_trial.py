@@ -83,7 +83,7 @@ async def tried(
     the project; `paid` hears of every call, also of those that gave no answer. Raises `Refused`."""
     count = _times(times, len(outputs), local=judging.choice.local is not None)
     if not judging.loop.until:
-        raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`: there is nothing to judge.")
+        raise Refused("bad_argument", f"`{judging.loop.name}` has no `until`, so there is nothing to judge.")
     plan = judging.plan
     caps = Caps.of(plan.settings.get("limits"), plan.limits)
     accounts = Accounts(Ledger(caps), shared)
@@ -164,9 +164,9 @@ def _who(choice: Choice) -> JudgeName:
 
 def _times(given: object, outputs: int, local: bool) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise Refused("bad_argument", "`times` is a whole number from 1.")
+        raise Refused("bad_argument", "`times` must be an integer from 1.")
     if given * outputs > MOST:
-        told = f"{outputs} outputs, {given} times each, are more than {MOST} questions."
+        told = f"{outputs} outputs, {given} times each, are more than the limit of {MOST} calls."
         raise Refused("limit_reached", told, "Try one output, or fewer times.")
     return 1 if local else given  # what is looked up is the same each time
 
@@ -220,7 +220,7 @@ def given_output(argument: Mapping[str, Json]) -> Output | None:
     if output is None:
         return None
     if not isinstance(output, str):
-        raise Refused("bad_argument", "`output` is a text.")
+        raise Refused("bad_argument", "`output` must be a string.")
     return Output(plain_text(output))
 
 

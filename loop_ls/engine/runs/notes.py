@@ -17,14 +17,14 @@ async def add_note(run_id: str, text: Json, runs: Runs, journal: Journal) -> int
     """How many notes wait for the next prompt now. Raises `Refused`."""
     state = await runs.state(run_id)
     if state.ended or state.status == "stopping":
-        told = f"Run {run_id} is {state.status}: no prompt follows that could have a note."
+        told = f"Run {run_id} is {state.status}: it sends no further prompts, so it cannot get a note."
         raise Refused("wrong_status", told, f"Start it again from one of its iterations: loop-ls runs fork {run_id}")
     if not isinstance(text, str) or not text.strip():
-        raise Refused("bad_argument", "`text` is what the run is to be told; it is empty.")
+        raise Refused("bad_argument", "Missing `text`: the note for the run.")
     if len(text) > LONGEST:
         raise Refused("bad_argument", f"`text` has {len(text):,} characters; a note has at most {LONGEST:,}.")
     if len(state.notes) >= MOST:
-        raise Refused("wrong_status", f"{MOST} notes wait for the next prompt of run {run_id} already.")
+        raise Refused("wrong_status", f"Run {run_id} already has {MOST} notes for its next prompt.")
     if not await journal.append(run_id, facts=[NoteAdded(text=plain_text(text.strip())).fact()], ongoing=True):
-        raise Refused("wrong_status", f"Run {run_id} has ended: no prompt follows that could have a note.")
+        raise Refused("wrong_status", f"Run {run_id} has ended, so it cannot get a note.")
     return len((await runs.state(run_id)).notes)

@@ -82,7 +82,7 @@ class Notifications:
             with permitting(watched.capabilities):
                 result = await command.run()
         if not result.passed:
-            logger.warning("The program of `notify` was not told of run %s: %s.", watched.run.run_id, result.told)
+            logger.warning("The `notify` program could not be called for run %s: %s.", watched.run.run_id, result.told)
 
 
 def _occasion(event: Event) -> Occasion | None:

@@ -68,8 +68,8 @@ def _too_deep(library: Library, key: str, elements: frozenset[str] | None) -> No
         }
     if level:
         told = f"`{key}` calls workflows {MAX_DEPTH + 1} levels deep, down to `{next(iter(level))}`"
-        hint = "look for a workflow that calls itself, or call some of them side by side"
-        raise Failure("too_deep", f"{told}; {MAX_DEPTH} levels are possible", hint)
+        hint = "look for a workflow that calls itself, or flatten the calls"
+        raise Failure("too_deep", f"{told}; the limit is {MAX_DEPTH} levels", hint)
 
 
 def needed_elements(workflow: Workflow, name: str) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ def _waits_for_itself(workflow: Workflow) -> None:
         path = " → ".join(f"`{name}`" for name in (*cycle, cycle[0]))
         raise Failure(
             "file_has_errors",
-            f"the elements of `{workflow.name}` wait for one another: {path}",
-            "take one of these names out of `needs` or out of the text that uses it (WF303)",
+            f"circular dependency in `{workflow.name}`: {path}",
+            "remove one of these names from `needs` or from the text that uses it (WF303)",
         )
 
 
@@ -99,8 +99,8 @@ def _arguments(element: Element) -> None:
     if isinstance((_with(element) or {}).get("input"), list | dict):
         raise Failure(
             "file_has_errors",
-            f"`with.input` of `{element.name}` is a list or a mapping; it must be one text",
-            "give the list a name of its own, or write it as text (WF608)",
+            f"`with.input` of `{element.name}` must be a string, not a list or a mapping",
+            "pass the list under another name, or write it as a string (WF608)",
         )
 
 

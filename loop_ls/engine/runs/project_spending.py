@@ -119,8 +119,8 @@ class ProjectSpending:
         try:
             self._unrecorded.add_all(day, spent)
         except OSError as error:
-            told = f"What deleted runs have cost cannot be kept in the data folder: {error}."
-            raise JournalRefused("io", told, "They are deleted when that can be written.") from None
+            told = f"The cost of deleted runs cannot be saved in the data folder: {error}."
+            raise JournalRefused("io", told, "They are deleted as soon as it can be saved.") from None
 
     def gone(self, run_id: str) -> None:
         """A run does not go on here."""

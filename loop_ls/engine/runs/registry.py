@@ -105,7 +105,7 @@ class Runs:
     # -- coming back -------------------------------------------------------------------------------
 
     async def load(self) -> dict[str, list[str]]:
-        """Take up the unfinished runs of the journal: their ids, with the calls that were in flight."""
+        """Take up the unfinished runs of the journal: their ids, with the calls that were in progress."""
         found = await self._journal.read(self._unfinished)
         for run_id, state, answered, _ in found:
             self.live[run_id] = LiveRun(run_id, state, control_of(state), answered)
@@ -145,7 +145,7 @@ class Runs:
         except JournalRefused as refused:
             if refused.code != DAMAGED:
                 raise
-            return _damaged(run_id, state, "an answer is missing or is not what was written"), set(), []
+            return _damaged(run_id, state, "an answer is missing or was changed"), set(), []
 
     def folded(self, run_id: str, state: RunState = RunState()) -> RunState:  # noqa: B008 - it never changes
         """The state that its facts give, from the one that is known on. A run of which something is damaged has
@@ -163,9 +163,9 @@ class Runs:
                 raise
             return _damaged(run_id, state, f"fact {state.last_seq + 1} or a later one cannot be read")
         except (ValueError, TypeError, KeyError, AttributeError):
-            return _damaged(run_id, state, f"fact {state.last_seq + 1} makes no sense")
+            return _damaged(run_id, state, f"fact {state.last_seq + 1} is invalid")
         if state.imported and not state.ended:  # nobody agreed to what it would do here
-            return _damaged(run_id, state, "it came from elsewhere, and its end did not come with it")
+            return _damaged(run_id, state, "it was imported without its end")
         return state
 
     def ended(self, state: RunState) -> None:
@@ -190,7 +190,7 @@ class Runs:
             same = _whose(other) == _whose(state)
             if same and not (run.control.stopping or other.status == "stopping"):
                 told = f"`{started.name}` already has a running loop: {run.run_id}."
-                raise Refused("already_running", told, "Stop it, or wait for its end.", {"runId": run.run_id})
+                raise Refused("already_running", told, "Stop it, or wait until it ends.", {"runId": run.run_id})
         return state
 
     # -- questions ---------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class Runs:
     async def find(self, given: object) -> str:
         """The run that an id, whole or shortened, means. Raises `Refused`."""
         if not isinstance(given, str) or not given:
-            raise Refused("bad_argument", "`runId` says which run; it is not given.")
+            raise Refused("bad_argument", "Missing `runId`.")
         await self._journal.hear_others()
         if given in self.live:
             return given
@@ -206,8 +206,8 @@ class Runs:
         if given in found or len(found) == 1:
             return given if given in found else found[0]
         if found:
-            raise Refused("not_found", f"Several runs begin with `{given}`.", f"They are {', '.join(found)}, ...")
-        raise Refused("not_found", f"There is no run `{given}`.", "`loop-ls runs` lists all of them.")
+            raise Refused("not_found", f"Several runs start with `{given}`.", f"They are {', '.join(found)}, ...")
+        raise Refused("not_found", f"Unknown run `{given}`.", "See `loop-ls runs`.")
 
     async def state(self, run_id: str) -> RunState:
         live = self.live.get(run_id)
@@ -250,7 +250,7 @@ class Runs:
         if row.run in self.damaged:
             return self.damaged[row.run]
         if row.damaged:
-            return _damaged(row.run, RunState(), "its row is not what was written")
+            return _damaged(row.run, RunState(), "its row was changed")
         kept = None
         with suppress(JournalRefused):  # damaged: it is only a cache
             kept = self._journal.unpacked(row.snapshot) if row.snapshot else None
@@ -264,7 +264,7 @@ def _damaged(run_id: str, state: RunState, why: str) -> RunState:
     told: Error = {
         "code": DAMAGED,
         "message": f"The record of this run is damaged: {why}.",
-        "hint": "It does not go on. Restore a copy of the journal, or start it anew.",
+        "hint": "It cannot continue. Restore a backup of the journal, or start it again.",
     }
     seq = max(1, state.last_seq)  # there is something to show
     return state._replace(

@@ -36,7 +36,7 @@ class UnrecordedSpending:
         try:
             self.add_all(day, [(project, cost, cost)])
         except (OSError, JournalRefused) as error:
-            logger.warning("what a trial has cost cannot be kept in %s: %s", self._path, error)
+            logger.warning("the cost of a trial cannot be saved in %s: %s", self._path, error)
 
     def add_all(self, day: Day, spent: Iterable[tuple[str, Cost, Cost]]) -> None:
         """Projects, with what they have spent on that day and in all. Raises `OSError` and `JournalRefused`."""
@@ -72,7 +72,7 @@ def damage(folder: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        why = error.strerror if isinstance(error, OSError) else "not valid JSON"
         return f"{FILE_NAME}, which holds what deleted runs and trials have cost, cannot be read: {why}."
     if isinstance(known, dict) and all(map(_is_sound, known.values())):
         return ""

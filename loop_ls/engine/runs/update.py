@@ -19,14 +19,14 @@ FIELDS = ("goal", "max_iterations", "metadata", "labels")
 def read_changes(given: object, state: RunState, ceiling: int | None = None) -> LoopUpdated:
     """`ceiling`: the most iterations that the project lets a loop have. Raises `Refused`."""
     if not isinstance(given, Mapping) or not given:
-        raise Refused("bad_argument", f"Nothing is changed: give some of {', '.join(FIELDS)}.")
+        raise Refused("bad_argument", f"Nothing to change: set one of {', '.join(FIELDS)}.")
     for name in given:
         if name not in FIELDS:
             raise Refused("bad_argument", f"`{str(name)[:60]}` cannot be changed; {', '.join(FIELDS)} can.")
     limit = _limit(given, state)
     if "max_iterations" in given and ceiling is not None and (limit is None or limit > ceiling):
-        told = f"`max_iterations` is at most {ceiling}: `limits.maxIterations` of the project says so."
-        raise Refused("bad_argument", told, "Change the settings, then start the loop anew.")
+        told = f"`max_iterations` can be at most {ceiling} (`limits.maxIterations` of the project)."
+        raise Refused("bad_argument", told, "Change the settings, then start the loop again.")
     return LoopUpdated(
         goal=_goal(given),
         max_iterations=limit,
@@ -46,7 +46,7 @@ def _goal(given: Mapping[str, Json]) -> str | None:
         return None
     goal = given["goal"]
     if not isinstance(goal, str) or not goal.strip():
-        raise Refused("bad_argument", "`goal` is a text that says something.")
+        raise Refused("bad_argument", "`goal` must be a non-empty string.")
     return plain_text(goal)
 
 
@@ -55,7 +55,7 @@ def _limit(given: Mapping[str, Json], state: RunState) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise Refused("bad_argument", "`max_iterations` is a whole number from 1, or null for no limit.")
+        raise Refused("bad_argument", "`max_iterations` must be an integer from 1, or null for no limit.")
     if limit < state.iteration:
         told = f"Loop {state.run_id} is in iteration {state.iteration}: its limit cannot be {limit}."
         raise Refused("wrong_status", told, "Stop it instead.")
@@ -66,7 +66,7 @@ def _metadata(given: Mapping[str, Json]) -> JsonObject | None:
     if "metadata" not in given:
         return None
     if not isinstance(given["metadata"], Mapping):
-        raise Refused("bad_argument", "`metadata` is an object.")
+        raise Refused("bad_argument", "`metadata` must be an object.")
     return dict(given["metadata"])
 
 
@@ -76,5 +76,5 @@ def _labels(given: Mapping[str, Json]) -> list[str] | None:
         return None
     labels = given["labels"]
     if not isinstance(labels, list) or not all(isinstance(one, str) and one.strip() for one in labels):
-        raise Refused("bad_argument", "`labels` is a list of texts that say something.")
+        raise Refused("bad_argument", "`labels` must be a list of non-empty strings.")
     return list(dict.fromkeys(plain_text(one.strip()) for one in labels))

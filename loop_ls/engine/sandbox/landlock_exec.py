@@ -60,7 +60,7 @@ _X32 = 0x40000000
 
 
 def landlock_version() -> int:
-    """Of the running kernel; 0 where it offers none or the machine is not known here."""
+    """Of the running kernel; 0 where it offers none or the machine is unknown."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES or struct.calcsize("P") != 8:
         return 0
     try:
@@ -93,7 +93,7 @@ def _system_call(number: int, *arguments: object) -> int:
 
 def _restrict_files(folder: str, program: str, version: int) -> None:
     if version < 1:
-        raise OSError(95, "this kernel offers no Landlock")
+        raise OSError(95, "this kernel does not support Landlock")
     files = (1 << _RIGHTS[min(version, max(_RIGHTS))]) - 1
     network = 3 if version >= 4 else 0  # bind and connect of TCP
     scopes = 3 if version >= 6 else 0  # abstract unix sockets, signals
@@ -140,7 +140,7 @@ def main(words: list[str]) -> int:
         os.closerange(3, 4096)
         fence(folder, program, landlock_version())
     except OSError as error:
-        sys.stderr.write(f"The sandbox cannot be put in force: {error}.\n")
+        sys.stderr.write(f"The sandbox cannot be activated: {error}.\n")
         return NOT_FENCED
     try:
         os.execv(program, words[1:])

@@ -100,9 +100,13 @@ def find_sandbox() -> Sandbox | NoSandbox:
         return Landlock(version)
     found = shutil.which("bwrap")
     if found is None:
-        return NoSandbox("This kernel offers no Landlock (Linux 5.13 has it), and bubblewrap is not installed.")
+        return NoSandbox(
+            "This kernel does not support Landlock (Linux 5.13 or newer does), and bubblewrap is not installed."
+        )
     if not _works(Bubblewrap(found)):
-        return NoSandbox("This kernel offers no Landlock (Linux 5.13 has it), and bubblewrap may not be used here.")
+        return NoSandbox(
+            "This kernel does not support Landlock (Linux 5.13 or newer does), and bubblewrap may not be used here."
+        )
     return Bubblewrap(found)
 
 

@@ -30,12 +30,12 @@ def as_asked_by(request: StartRequest, user: str | None, home: Path | None) -> S
     require_own_root(request.root.as_posix(), user, home)
     given = [name for name, value in (("texts", request.texts), ("settings", request.settings)) if value]
     if user is not None and given:
-        told = f"`{given[0]}` may be given by the owner of the engine only: others start files as they are."
-        raise Refused("forbidden", told, f"Leave out `{given[0]}`.")
+        told = f"Only the owner of the engine may set `{given[0]}`; other users start files as they are."
+        raise Refused("forbidden", told, f"Remove `{given[0]}`.")
     require_no_writing_for(user, request.enhance.get("headless") is True)
     if request.agree_only and (user is not None or request.origin not in OWNERS_SURFACES):
-        told = "Only the owner agrees to what a run may do, in a terminal or an editor."
-        raise Refused("forbidden", told, "Leave out `agreeOnly`.")
+        told = "Only the owner can give permission to a run, in a terminal or an editor."
+        raise Refused("forbidden", told, "Remove `agreeOnly`.")
     return request if user is None else replace(request, consent=None)
 
 
@@ -44,8 +44,8 @@ def require_own_root(root: str, user: str | None, home: Path | None) -> None:
     if user is None:
         return
     if home is None or Path(root).resolve() != home.resolve():
-        told = f"`{root}` may be run in by the owner of the engine only; others run in the folder of the engine."
-        raise Refused("forbidden", told, "Leave out `root`, or ask the owner.")
+        told = f"Only the owner of the engine may run in `{root}`; other users run in the folder of the engine."
+        raise Refused("forbidden", told, "Remove `root`, or ask the owner.")
 
 
 def require_no_writing_for(user: str | None, headless: bool) -> None:

@@ -77,11 +77,11 @@ class AssistantPreparer:
         chosen = self._chosen(request)
         assistant = chosen.assistant
         if not assistant.loop_enabled:
-            told = f"`{assistant.name}` may not run as a loop: its `loopEnabled` is not true."
-            raise Refused("bad_argument", told, "Write `loopEnabled: true` into its file.")
+            told = f"`{assistant.name}` cannot run as a loop: `loopEnabled` is not true."
+            raise Refused("bad_argument", told, "Set `loopEnabled: true` in its file.")
         if request.message is None and request.input is None:
-            told = "The loop needs a message: what the assistant has to do."
-            raise Refused("input_required", told, "Give a text.", {"names": ["message"]})
+            told = "Missing message: what the assistant should do."
+            raise Refused("input_required", told, "Pass a text.", {"names": ["message"]})
         declared = DeclaredAtStart()
         if snapshot is not None:
             declared = declaration(snapshot, request.path, request.check, ASSISTANT, chosen.places)
@@ -150,13 +150,13 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
     keys = [each.id for each in found]
     if wanted is None:
         listed = ", ".join(f"`{key}`" for key in keys)
-        hint = "Start one by its id (`loop-ls run ID`), or name it in the `target` of the request."
-        raise Refused("bad_argument", f"{request.path} holds several assistants: {listed}.", hint)
+        hint = "Start one by its id (`loop-ls run ID`), or set it in the `target` of the request."
+        raise Refused("bad_argument", f"{request.path} contains several assistants: {listed}.", hint)
     fitting = [each for each in found if each.id == wanted] or [each for each in found if each.name == wanted]
     if not fitting:
         near = nearest(wanted, keys)
         guess = f"; did you mean `{near}`?" if near else "."
-        raise Refused("not_found", f"{request.path} holds no assistant `{wanted}`{guess}")
+        raise Refused("not_found", f"Unknown assistant `{wanted}` in {request.path}{guess}")
     return fitting[0]
 
 

@@ -38,17 +38,22 @@ class ByFormat:
         format_ = _format(request)
         request = await self._of_its_project(request) if format_ == ROLE_LOOP else request
         if format_ != WORKFLOW and request.enhance.get("start") is True:
-            told = f"An enhance loop is about a workflow, and {request.path or request.target_name} is none."
-            raise Refused("bad_argument", told, "`loop-ls run` starts loops of every other kind.")
+            told = f"Enhance loops work only for workflows, and {request.path or request.target_name} is not one."
+            raise Refused("bad_argument", told, "Use `loop-ls run` for other loops.")
         if format_ != WORKFLOW and (request.provider or request.model):
-            told = f"A start names whom workflows ask, and {request.path or request.target_name} is none."
+            told = (
+                f"`provider` and `model` work only for workflows, and {request.path or request.target_name} is not one."
+            )
             raise Refused("bad_argument", told, "Run it without `--provider` and `--model`, or change its file.")
         if format_ != WORKFLOW and is_part(request):
-            told = f"`startFrom` and `endAt` are about a workflow, and {request.path or request.target_name} is none."
+            told = (
+                f"`startFrom` and `endAt` work only for workflows, and {request.path or request.target_name} "
+                "is not one."
+            )
             raise Refused("bad_argument", told, "Run all of it.")
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
-            told = f"`target.kind` `{request.target_kind}` is not built yet."
+            told = f"`target.kind` `{request.target_kind}` is not supported yet."
             raise Refused("bad_argument", told, "Run a workflow.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings)
         try:
@@ -85,7 +90,7 @@ class ByFormat:
 
         judges = self._preparers.get(WORKFLOW)
         if not isinstance(judges, JudgesConditions):
-            raise Refused("bad_argument", "This engine judges no conditions.")
+            raise Refused("bad_argument", "This engine does not judge conditions.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings)
         return await judges.judging(request, loop, models)
 

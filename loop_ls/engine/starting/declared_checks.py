@@ -40,11 +40,11 @@ def declaration(
     checks, cases = snapshot.first(checks_paths(path)), snapshot.first(cases_paths(path))
     case = asked.get("case")
     if case is not None and not isinstance(case, str):
-        raise Refused("bad_argument", "`check.case` is the name of a test case.")
+        raise Refused("bad_argument", "`check.case` must be the name of a test case.")
     if not checks and not case:
         beside = next(iter(checks_paths(path)), "")
         raise Refused(
-            "not_found", f"{path} has no checks: there is no {beside}.", "Write one, or run without `--check`."
+            "not_found", f"{path} has no checks: {beside} not found.", "Create one, or run without `--check`."
         )
     texts = {each: text for each in (checks, cases) if each and (text := snapshot.text(each)) is not None}
     found = Declaration(checks, cases, case or "")
@@ -55,8 +55,8 @@ def declaration(
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
     if not declared and not case:
-        hint = "Write one below `assert`, or run without `--check`; `loop-ls check` shows keys that nobody knows."
-        raise Refused("file_has_errors", f"{checks} has no check: everything would pass.", hint)
+        hint = "Add one under `assert`, or run without `--check`; `loop-ls check` shows unknown keys."
+        raise Refused("file_has_errors", f"{checks} has no checks: everything would pass.", hint)
     return DeclaredAtStart(texts, {"check": found.wire()})
 
 
@@ -75,7 +75,7 @@ def with_case(snapshot: Snapshot, request: StartRequest, told_as: StartText = "i
     try:
         given = case_input(case, lambda written: files.read(written, folder, "file of a test case"))
     except Failure as failure:
-        raise Refused("file_has_errors", f"The case `{name}`: {failure.message}.", failure.hint) from None
+        raise Refused("file_has_errors", f"Test case `{name}`: {failure.message}.", failure.hint) from None
     return from_fields(partial(replace, request), {told_as: given.input, "parameters": given.parameters})
 
 

@@ -80,16 +80,16 @@ class EnhancePreparer:
             await self._workflow.settle(prepared, request.consent)
             return prepared
         if request.check is not None:
-            told = "An enhance loop is judged by its verifiers, and its plans by the cases beside the file."
-            raise Refused("bad_argument", told, "Leave `--check` out, or run the workflow once with `--plain`.")
+            told = "Enhance loops use their verifiers, and the test cases next to the file."
+            raise Refused("bad_argument", told, "Remove `--check`, or run the workflow once with `--plain`.")
         evidence = await asyncio.to_thread(evidence_of, snapshot, request.path)
         prepared = await self._workflow.prepared(_checked(_with_case(request, evidence), snapshot, evidence), models)
         if request.target_kind != "workflow" or is_part(request):
-            raise Refused("bad_argument", "An enhance loop is about a whole workflow, not about a part of it.")
+            raise Refused("bad_argument", "Enhance loops work on a whole workflow, not on a part of it.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
         settings, wrong = knobs(section, key)
         if wrong:  # of a list, whose entries only the knobs look at
-            raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Mend it, then start the loop again.")
+            raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Fix it, then start the loop again.")
         files = await asyncio.to_thread(editable_files, settings, request.root, prepared.started)
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
@@ -109,7 +109,7 @@ class EnhancePreparer:
         """Raises `Refused`: the planner cannot plan, or cannot be asked."""
         cli = _unsuitable(snapshot, planner.target.provider)
         if cli is not None and not planner.chosen:
-            told = f"`{planner.target.provider}` runs {cli}, which does not plan well, and it would be inherited."
+            told = f"The inherited planner `{planner.target.provider}` runs {cli}, which does not plan well."
             hint = "Choose a planner: `enhance.plannerProvider` and `enhance.plannerModel`."
             raise Refused("bad_argument", told, hint, {"reason": "planner_provider_unsuitable"})
         if request.mock:
@@ -127,7 +127,7 @@ def _wanted(request: StartRequest, section: Json, key: str) -> tuple[bool, list[
         return False, []
     if _takes_edits(request, knobs(section, key)[0]):
         return True, []
-    return False, [f"`enhance` is on for `{key}`, and nobody here takes the edits of a loop: this is a plain run."]
+    return False, [f"`enhance` is on for `{key}`, but there is no editor to apply its edits: this is a plain run."]
 
 
 def _with_case(request: StartRequest, evidence: RecordedEvidence | None) -> StartRequest:
@@ -165,7 +165,7 @@ def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -
     if model is None and inherited is not None and inherited.provider == provider:
         model = inherited.model
     if provider is None or model is None:
-        told = "Nobody is named who could plan: neither the settings nor `execution` name a provider and a model."
+        told = "No planner configured: neither the settings nor `execution` set a provider and a model."
         raise Refused("provider_unavailable", told, "Set `enhance.plannerProvider` and `enhance.plannerModel`.")
     return Planner(Target(provider, model), chosen)
 
@@ -198,7 +198,7 @@ def _as_loop(
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
     if not _takes_edits(request, settings):
-        told = "No editor has the file open that could take the edits of an enhance loop."
+        told = "The file is not open in an editor that could apply the edits of an enhance loop."
         hint = "Open it in an editor that applies edits, or use `loop-ls enhance`, which writes the file itself."
         raise Refused("bad_argument", told, hint, {"reason": "no_apply_edit"})
     started = prepared.started
@@ -239,7 +239,7 @@ def editable_files(settings: Knobs, root: Path, started: RunStarted) -> list[str
     for path in settings.files:
         whole = root / path
         if not is_itself(whole, path):
-            told = f"`{path}` of `enhance.files` is a link, or leads out of the workspace."
+            told = f"`{path}` of `enhance.files` is a link, or is outside the workspace."
             raise Refused("bad_argument", told, "Name the file itself, by its path below the workspace.")
         if not whole.is_file():
             raise Refused("not_found", f"There is no file `{path}`, which `enhance.files` names.", "Mend the settings.")

@@ -35,7 +35,11 @@ def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
     checks = _read(checks_path, read_checks(checks_text)) if checks_text else Checks()
     held = held_out(cases)
     if len(held) == len(cases):
-        raise Refused("file_has_errors", f"{cases_path}: no case is left that a plan may see.", "Hold out fewer cases.")
+        raise Refused(
+            "file_has_errors",
+            f"{cases_path}: all test cases are held out, so none is left for planning.",
+            "Hold out fewer test cases.",
+        )
     _judged_in_trials(checks, cases)
     files = ProjectFiles.of(snapshot.root, snapshot.settings.raw)
     return {
@@ -60,7 +64,7 @@ def told_before(evidence: RecordedEvidence, knobs: Knobs) -> list[str]:
     )
     plans = max(0, knobs.max_trials - seen) // (min(knobs.minibatch, seen) + seen)
     if plans < knobs.max_rounds - 1:
-        told += f" `maxTrials` pays for about {count(plans, 'plan')}."
+        told += f" `maxTrials` allows about {count(plans, 'plan')}."
     return [told]
 
 
@@ -76,8 +80,12 @@ def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:
     for case in cases:
         for check in checks_of(checks, case):
             if check.type in NOT_IN_TRIALS:
-                told = f"The check `{check.name}` is a `{check.type}`, which trials of an enhance loop do not judge."
-                raise Refused("bad_argument", told, "Leave it out of the cases (`without`), or judge in a step.")
+                told = (
+                    f"The check `{check.name}` has type `{check.type}`, which trials of an enhance loop do not support."
+                )
+                raise Refused(
+                    "bad_argument", told, "Exclude it from the test cases (`without`), or check it in a step."
+                )
 
 
 def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCase:
@@ -86,5 +94,5 @@ def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCas
     try:
         given = case_input(case, lambda written: files.read(written, folder, "case file"))
     except Failure as failure:
-        raise Refused("file_has_errors", f"The case `{case.name}`: {failure.message}.", failure.hint) from None
+        raise Refused("file_has_errors", f"Test case `{case.name}`: {failure.message}.", failure.hint) from None
     return {"name": case.name, "input": given.input, "parameters": given.parameters, "held": held}

@@ -33,17 +33,17 @@ def is_part(request: StartRequest) -> bool:
 def part_of(workflow: Workflow, request: StartRequest) -> Part:
     """Raises `Refused` for names that are not there, and where the output of something that is read is not known."""
     if request.target_kind != "workflow":
-        raise Refused("bad_argument", "`startFrom` and `endAt` are about a whole workflow, not about a part of it.")
+        raise Refused("bad_argument", "`startFrom` and `endAt` work on a whole workflow, not on a part of it.")
     order = [element.name for element in run_order(workflow)]
     first = 0 if request.start_from is None else _index(workflow, order, request.start_from)
     last = len(order) - 1 if request.end_at is None else _index(workflow, order, request.end_at)
     if first > last:
-        told = f"`{request.start_from}` runs after `{request.end_at}`, so there is nothing between them."
-        raise Refused("bad_argument", told, "Start with one that runs before the end.")
+        told = f"`{request.start_from}` runs after `{request.end_at}`, so nothing would run."
+        raise Refused("bad_argument", told, "Choose a start that runs before the end.")
     elements = frozenset(order[first : last + 1])
     strange = next((name for name in request.pinned if name not in order), None)
     if strange is not None:
-        raise Refused("not_found", f"`{workflow.name}` has no step or loop `{strange}`, whose output is given.")
+        raise Refused("not_found", f"Pinned output for an unknown step or loop: `{strange}`.")
     read = _read_by(workflow, elements)
     pinned = [_pinned(one, request) for one in run_order(workflow) if one.name in read]
     wire: JsonObject = {"startFrom": request.start_from, "endAt": request.end_at, "pinned": pinned}
@@ -80,9 +80,9 @@ def _pinned(element: Element, request: StartRequest) -> JsonObject:
     earlier = request.earlier
     if earlier is not None and (name in earlier.outputs or name in earlier.skipped):
         return _of_run(element, earlier)
-    where = "no earlier run of this file is known" if earlier is None else f"run {earlier.run_id} has none"
-    told = f"The output of `{name}` is read, and {where}."
-    raise Refused("not_found", told, f"Start at `{name}` or before, or give its output (`pinned`).", {"names": [name]})
+    where = "this file has no earlier run" if earlier is None else f"run {earlier.run_id} has none"
+    told = f"The output of `{name}` is needed, but {where}."
+    raise Refused("not_found", told, f"Start at `{name}` or earlier, or pass its output (`pinned`).", {"names": [name]})
 
 
 def _of_run(element: Element, earlier: EarlierOutputs) -> JsonObject:

@@ -32,7 +32,7 @@ def recorded(settings: Mapping[str, Json], sections: Iterable[str] = SECTIONS) -
 def _require_address(name: str, address: object) -> None:
     if isinstance(address, str) and (fault := address_fault(whole_address(address))):
         told = f"`providers.{name}.baseUrl` {fault}."
-        hint = "Write it as `https://host/path`; a key belongs into the variable that `apiKeyEnv` names."
+        hint = "Use the form `https://host/path`; put the key in the environment variable set in `apiKeyEnv`."
         raise Refused("bad_argument", told, hint, {"provider": name})
 
 
@@ -40,15 +40,15 @@ def unread(root: str, path: str) -> Refused:
     """A file that was named has no text: it is not there, or what is there cannot be read."""
     document = load(f"{root}/{path}")
     if document is None or document.fault is None:
-        return Refused("not_found", f"There is no file {path} in {root}.")
+        return Refused("not_found", f"File not found: {path} in {root}.")
     told = f"{path} cannot be read: {document.fault.message}"
-    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path})
+    return Refused("file_has_errors", told, "Fix the file, then run it again.", {"path": path})
 
 
 def why_unread(root: str, path: str) -> str:
     """Why nobody can read what is there, as a sentence."""
     fault = document.fault if (document := load(f"{root}/{path}")) is not None else None
-    return fault.message if fault is not None else "It is no file."
+    return fault.message if fault is not None else "It is not a file."
 
 
 def has_errors(path: str, problems: Sequence[Problem]) -> Refused:
@@ -56,4 +56,4 @@ def has_errors(path: str, problems: Sequence[Problem]) -> Refused:
     first, count = problems[0], len(problems)
     told = f"{path} has {count} error{'s' if count > 1 else ''}: line {first.line}, {first.code}: {first.message}"
     findings = [{"code": each.code, "message": each.message, "line": each.line} for each in problems]
-    return Refused("file_has_errors", told, "Mend the file, then run it again.", {"path": path, "findings": findings})
+    return Refused("file_has_errors", told, "Fix the file, then run it again.", {"path": path, "findings": findings})

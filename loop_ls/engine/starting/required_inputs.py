@@ -36,7 +36,7 @@ def require_inputs(missing: list[str], fields: Sequence[Mapping[str, str]] = ())
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         details = {"names": missing, **({"fields": list(fields)} if fields else {})}
-        raise Refused("input_required", f"The run needs {listed}.", "Give a text for each.", details)
+        raise Refused("input_required", f"The run needs {listed}.", "Pass a value for each.", details)
 
 
 def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Callable[[Target], Price | None]) -> None:
@@ -44,11 +44,11 @@ def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Calla
     for who, targets in asked:
         for target in targets:
             if price(target) is None:
-                told = f"{who} asks `{target.model}` of `{target.provider}`, and nobody knows its price"
+                told = f"{who} uses `{target.model}` of `{target.provider}`, whose price is unknown"
                 raise Refused(
                     "bad_argument",
-                    f"{told}, so `limits.budgetUsd` could not hold.",
-                    f"Give `providers.{target.provider}.price`, such as {{input: 3, output: 15}}, or cap"
+                    f"{told}, so `limits.budgetUsd` cannot be enforced.",
+                    f"Set `providers.{target.provider}.price`, e.g. {{input: 3, output: 15}}, or use"
                     " `limits.maxTokens` instead.",
                     {"provider": target.provider, "model": target.model},
                 )
@@ -62,12 +62,12 @@ def require_models(
         problems = [problem(target.provider) for target in targets]
         first = problems[0] if problems else None
         if first is not None and all(problems):
-            told = f"{who} cannot ask its model: {_lowered(first.message)}"
+            told = f"{who} cannot use its model: {_lowered(first.message)}"
             raise Refused("provider_unavailable", told, first.hint, {"provider": targets[0].provider})
         if not targets:
             raise Refused(
                 "provider_unavailable",
-                f"{who} names no provider and model, and neither does `execution`.",
+                f"{who} has no provider and model, and neither does `execution`.",
                 "Add `provider` and `model` to `execution`.",
             )
 

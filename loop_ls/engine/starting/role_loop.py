@@ -110,7 +110,7 @@ class RoleLoopPreparer:
         name = request.target_name or ""
         if name not in listed:
             told = unknown_name(name, listed)
-            raise Refused("not_found", told, "`loop-ls definitions` tells more.", {"definitions": sorted(listed)})
+            raise Refused("not_found", told, "See `loop-ls definitions`.", {"definitions": sorted(listed)})
         return _right(listed[name])
 
     def _session(self, request: StartRequest) -> str:
@@ -120,7 +120,7 @@ class RoleLoopPreparer:
         if request.origin == "api":
             known = self._records.do_now(lambda table: table.get("sessions", request.session_id or ""))
             if known is None:
-                raise Refused("not_found", f"There is no session `{request.session_id}`.")
+                raise Refused("not_found", f"Unknown session `{request.session_id}`.")
         return request.session_id
 
     async def agree(
@@ -163,7 +163,7 @@ class RoleLoopPreparer:
 
 def _without_records(error: Unavailable) -> Refused:
     told = f"The records of role loops cannot be used: {error}."
-    return Refused("engine_not_ready", told, "Nothing was started; try again when they can.")
+    return Refused("engine_not_ready", told, "Nothing was started; try again later.")
 
 
 def _right(found: Definition) -> Definition:
@@ -174,13 +174,13 @@ def _right(found: Definition) -> Definition:
     told = f"{found.path} has errors: line {line}, {found.error.code}: {found.error.message}"
     findings = [{"code": found.error.code, "message": found.error.message, "line": line}]
     details = {"path": found.path, "findings": findings}
-    raise Refused("file_has_errors", told, "Mend the file, then run it again.", details)
+    raise Refused("file_has_errors", told, "Fix the file, then run it again.", details)
 
 
 def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Json]) -> RoleLoop:
     """The definition with the texts of this start. Raises `Refused`."""
     if request.project_id and request.project_slug:
-        raise Refused("bad_argument", "`project_id` and `project_slug` both name the project; give one of them.")
+        raise Refused("bad_argument", "Use either `project_id` or `project_slug`, not both.")
     assert found.loop is not None
     goal = [] if request.goal and request.goal.strip() else ["goal"]
     missing = [one for one in found.loop.parameters if one.required and one.name not in request.parameters]
@@ -190,7 +190,7 @@ def _filled(found: Definition, request: StartRequest, settings: Mapping[str, Jso
     if isinstance(loop, RoleLoop):
         return loop
     told = f"{found.name} cannot run with these parameters: {loop[0].code}: {loop[0].message}"
-    raise Refused("bad_argument", told, "Give other values for them.")
+    raise Refused("bad_argument", told, "Change their values.")
 
 
 def _first_fact(

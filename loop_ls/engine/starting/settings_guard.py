@@ -16,13 +16,13 @@ from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.disk.projects import home_of, project_folder
 from loop_ls.text.json_value import Json
 
-#: Of the problems of settings, those that change what a run may spend or where its texts go.
-_GRAVE = re.compile(r"`(?:limits|limits\.[^`]*|providers|providers\.[^`.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)`")
+#: The keys of settings whose problems change what a run may spend or where its texts go.
+_GRAVE = re.compile(r"limits(?:\..*)?|providers(?:\.[^.]*(?:\.(?:baseUrl|kind|apiKeyEnv|price))?)?")
 
 
 def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json], grave: re.Pattern[str] = _GRAVE) -> None:
     """The settings of the project that the file at `path` below `root` lies in, of `root` where `path` is empty;
-    `grave` finds the problems that stop a start. Raises `Refused`. Reads the disk: not for the loop's own thread."""
+    `grave` matches the keys whose problems stop a start. Raises `Refused`. Reads the disk, so not for the loop."""
     folder = home_of(root.as_posix(), path)  # as the run that starts finds its settings
     home = Path(project_folder(folder) or folder)
     text = read_text((home / SETTINGS_NAME).as_posix())
@@ -36,20 +36,20 @@ def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json], gr
     for message in _grave(settings_of(values)[1], grave):
         raise _refused(f"{SETTINGS_NAME}: {message}")
     for message in _grave(settings_of(editor)[1], grave):
-        raise Refused("bad_argument", f"The settings of the editor: {message}.", "Mend them, then start the run again.")
+        raise Refused("bad_argument", f"The settings of the editor: {message}.", "Fix them, then start the run again.")
 
 
 def of_enhance(workflow: str) -> re.Pattern[str]:
-    """The problems of settings that an enhance loop of this workflow does not start with: a cap that is not taken
-    would be another cap."""
+    """The keys of settings whose problems stop an enhance loop of this workflow: a cap that is not taken would be
+    another cap."""
     own = re.escape(f"enhance.workflows.{workflow}")
-    return re.compile(rf"`(?:enhance(?:\.(?!workflows\.)[^`]*)?|{own}(?:\.[^`]*)?)`")
+    return re.compile(rf"enhance(?:\.(?!workflows\.).*)?|{own}(?:\..*)?")
 
 
 def _grave(problems: Iterable[Problem], grave: re.Pattern[str]) -> Iterator[str]:
-    return (problem.message for problem in problems if grave.match(problem.message))
+    return (problem.message for problem in problems if grave.fullmatch(problem.path))
 
 
 def _refused(told: str) -> Refused:
-    hint = "Mend the file, then run it again: its limits would not be in force."
+    hint = "Fix the file and run it again; with this error its limits could not be enforced."
     return Refused("file_has_errors", f"{told.rstrip('.')}.", hint, {"path": SETTINGS_NAME})

@@ -256,7 +256,7 @@ def _key(snapshot: Snapshot, request: StartRequest) -> str:
     if document is None:
         raise unread(snapshot.root, request.path)
     if not document.is_workflow:
-        raise Refused("bad_argument", f"{request.path} is no workflow: it does not say `$schema: workflow/v2.0`.")
+        raise Refused("bad_argument", f"{request.path} is not a workflow: `$schema: workflow/v2.0` is missing.")
     return snapshot.key(request.path) or Path(request.path).stem
 
 
@@ -288,7 +288,7 @@ def _elements(library: Library, key: str, request: StartRequest) -> frozenset[st
     found = next(each for each in workflow.elements if each.name == request.target_name)
     if isinstance(found, Loop) != (request.target_kind == "loop"):
         kind = "loop" if isinstance(found, Loop) else "step"
-        raise Refused("bad_argument", f"`{request.target_name}` is a {kind}, no {request.target_kind}.")
+        raise Refused("bad_argument", f"`{request.target_name}` is a {kind}, not a {request.target_kind}.")
     return needed
 
 

@@ -91,8 +91,8 @@ class Numbers:
             lines += [*_head(name, "counter", _COUNTERS[name])]
             lines += [_line(name, labels, value) for labels, value in counter.items()]
         for name, text, histogram in (
-            ("loopls_call_seconds", "How long calls took.", self._calls),
-            ("loopls_run_seconds", "From the start of a run to its end.", self._runs),
+            ("loopls_call_seconds", "Duration of calls.", self._calls),
+            ("loopls_run_seconds", "Duration of runs.", self._runs),
         ):
             lines += [*_head(name, "histogram", text), *histogram.lines(name)]
         return "\n".join(lines) + "\n"
@@ -130,14 +130,14 @@ _GAUGES = {
     "start_time_seconds": "When the engine started, in Unix seconds.",
 }
 _COUNTERS = {
-    "loopls_runs_started_total": "Runs that were started, by format.",
-    "loopls_runs_ended_total": "Runs that ended, by status and reason.",
-    "loopls_runs_recovered_total": "Runs taken up again after the engine was gone.",
-    "loopls_iterations_total": "Iterations that ended.",
-    "loopls_retries_total": "Further tries.",
-    "loopls_calls_total": "Calls of models and agents.",
+    "loopls_runs_started_total": "Started runs, by format.",
+    "loopls_runs_ended_total": "Ended runs, by status and reason.",
+    "loopls_runs_recovered_total": "Runs resumed after the engine was restarted.",
+    "loopls_iterations_total": "Ended iterations.",
+    "loopls_retries_total": "Retries.",
+    "loopls_calls_total": "Calls to models and agents.",
     "loopls_tokens_total": "Tokens, as the providers count them.",
-    "loopls_usd_total": "Dollars of calls whose price is known.",
+    "loopls_usd_total": "Cost in dollars of calls with a known price.",
 }
 
 

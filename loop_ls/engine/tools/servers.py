@@ -53,7 +53,7 @@ class Server:
             raise Failure(
                 "server_unavailable",
                 f"MCP server `{self.name}` needs the environment variable {unset[0]}, which is not set",
-                f"set {unset[0]} where the engine starts, then restart the engine (`loop-ls engine stop`)",
+                f"set {unset[0]} in the environment of the engine, then restart the engine (`loop-ls engine stop`)",
             )
         return found
 
@@ -80,7 +80,9 @@ def read_server(settings: Mapping[str, Json], name: str) -> Server:
     kind = entry.get("type") or ("stdio" if argv else "http")
     if kind not in ("stdio", "http", "sse"):
         raise Failure(
-            "bad_argument", f"MCP server `{name}` is of type `{kind}`; there are `stdio`, `http` and `sse`", _WHERE
+            "bad_argument",
+            f"MCP server `{name}` has the unknown type `{kind}`; expected `stdio`, `http` or `sse`",
+            _WHERE,
         )
     if not (argv if kind == "stdio" else url):
         wanted = "command" if kind == "stdio" else "url"
@@ -97,7 +99,7 @@ def read_server(settings: Mapping[str, Json], name: str) -> Server:
     )
 
 
-_WHERE = "servers stand under `servers` in .loop-ls.yaml: `command` and `args`, or `url`"
+_WHERE = "configure servers under `servers` in .loop-ls.yaml: `command` and `args`, or `url`"
 
 
 def _argv(entry: Mapping[str, Json]) -> tuple[str, ...]:
@@ -118,5 +120,5 @@ def _texts(values: object) -> dict[str, str]:
 def _unknown(name: str, settings: Mapping[str, Json]) -> Failure:
     near = nearest(name, settings)
     guess = f"; did you mean `{near}`?" if near else ""
-    known = f"there are {', '.join(f'`{each}`' for each in sorted(settings))}; " if settings else ""
-    return Failure("bad_argument", f"`{name}` is no configured MCP server{guess}", f"{known}{_WHERE}")
+    known = f"expected {', '.join(f'`{each}`' for each in sorted(settings))}; " if settings else ""
+    return Failure("bad_argument", f"Unknown MCP server `{name}`{guess}", f"{known}{_WHERE}")

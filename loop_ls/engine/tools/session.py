@@ -58,7 +58,7 @@ class Session:
                 await ready
         except TimeoutError:
             await self.aclose(now=True)
-            raise self._unavailable(f"said nothing within {self.server.timeout:g} s") from None
+            raise self._unavailable(f"did not respond within {self.server.timeout:g} s") from None
         except BaseException:
             await self.aclose(now=True)
             raise
@@ -74,14 +74,14 @@ class Session:
             async with asyncio.timeout(limit):
                 found = await self._client.call_tool(name, dict(arguments))
         except TimeoutError:
-            told = f"tool `{name}` of MCP server `{self.server.name}` gave no answer within {limit:g} s"
+            told = f"tool `{name}` of MCP server `{self.server.name}` did not respond within {limit:g} s"
             raise Failure("timeout", told, "raise `timeout` of the step, or give the tool less to do") from None
         except MCPError as error:
             if not self.alive or error.code == _CONNECTION_CLOSED:
                 raise self._gone() from None
             return ToolResult(self._clean(str(error)) or "the tool failed", failed=True)
         except Exception as error:
-            raise self._unavailable(f"did not answer `{name}` in its protocol: {_short(error)}") from None
+            raise self._unavailable(f"sent an invalid response to `{name}`: {_short(error)}") from None
         return ToolResult(self._clean(_text(found)), failed=bool(found.is_error))
 
     async def aclose(self, *, now: bool = False) -> None:

@@ -69,7 +69,7 @@ class Sessions:
             if found is not None and found.alive:
                 return found
             if self._closed:
-                raise Failure("server_unavailable", f"MCP server `{name}` is not started: the run is over")
+                raise Failure("server_unavailable", f"MCP server `{name}` was not started: the run has ended")
             if found is not None:
                 await found.aclose(now=True)
             [server] = read_servers(self._settings, [name])

@@ -35,4 +35,4 @@ class ToolResult:
             return self.text
         half = most // 2
         left_out = len(self.text) - 2 * half
-        return f"{self.text[:half]}\n[… {left_out} characters left out …]\n{self.text[-half:]}"
+        return f"{self.text[:half]}\n[… {left_out} characters omitted …]\n{self.text[-half:]}"

@@ -28,7 +28,7 @@ def readable_record() -> Iterator[None]:
     try:
         yield
     except _FAULTS as fault:
-        told = "The record says of its start what this loop-ls cannot read"
+        told = "The start in the record cannot be read by this version of loop-ls"
         raise Refused("bad_argument", f"{told}: {_said(fault)}.", "Start it from its file.") from fault
 
 
@@ -47,7 +47,7 @@ async def agreed(
         told = "An imported run or a replay of this kind can be shown and replayed, not forked."
         raise Refused("forbidden", told, "Start it from its file.")
     if not _is_below(started.path or ""):
-        raise Refused("bad_argument", "The record names a file outside of its folder.", "Start it from its file.")
+        raise Refused("bad_argument", "The record refers to a file outside its folder.", "Start it from its file.")
     started = await asyncio.to_thread(_placed, started, home)
     agreed_to = await preparer.agree(started, texts, consent, models)
     return agreed_to.model_copy(update={"imported": None})

@@ -64,9 +64,9 @@ class ImportedRecord:
 
     def __init__(self, document: object, run_id: str) -> None:
         if not isinstance(document, Mapping) or document.get("kind") != KIND:
-            raise _refused("it is no exported run")
+            raise _refused("it is not an exported run")
         if document.get("version") != VERSION:
-            raise _refused(f"it has version {document.get('version')}, and this loop-ls reads version {VERSION}")
+            raise _refused(f"it has version {document.get('version')}, but this version of loop-ls supports {VERSION}")
         self.run_id = run_id
         self.facts = _facts(document.get("facts"))
         self.answers = _answers(document.get("answers"))
@@ -120,7 +120,7 @@ def _facts(given: object) -> list[tuple[float, str, JsonObject]]:
             raise _refused(f"fact {number} of it cannot be read")
         found.append((float(at), kind, plain(body)))
     if found[0][1] != "run_started" or not {"format", "name", "path"} <= found[0][2].keys():
-        raise _refused("it does not begin with the start of a run")
+        raise _refused("it does not start with the start of a run")
     if sum(kind == "run_started" for _, kind, _ in found) > 1:  # the last one would say whose it is, and from where
         raise _refused("it starts more than once")
     found[0][2]["imported"] = True
@@ -138,12 +138,12 @@ def _texts(given: object) -> dict[str, str]:
         raise _refused("its texts cannot be read")
     for name, text in given.items():
         if not isinstance(text, str) or plain_text(text) != text or hash_of(text) != name:
-            raise _refused(f"its text {name} is not the one that was recorded")
+            raise _refused(f"its text {name} was changed")
     return dict(given)
 
 
 def _refused(told: str) -> Refused:
-    return Refused("bad_argument", f"The run cannot be taken in: {told}.", "`loop-ls runs export ID` writes one.")
+    return Refused("bad_argument", f"The run cannot be imported: {told}.", "Create one with `loop-ls runs export ID`.")
 
 
 def same_run(ours: RunState, theirs: RunState) -> bool:

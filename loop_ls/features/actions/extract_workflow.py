@@ -86,7 +86,7 @@ def extract(
         return {plan.uri: (whole,), document.uri: line_edits(document.text, caller.text)}
 
     file = path_of(plan.uri).rpartition("/")[2]
-    return (Action(f"Move the prompt to a workflow of its own, `{file}`", ActionKind.EXTRACT, edits, creates=plan.uri),)
+    return (Action(f"Move the prompt to a new workflow, `{file}`", ActionKind.EXTRACT, edits, creates=plan.uri),)
 
 
 # -- what becomes of it ---------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from loop_ls.text.position import Position
 #: The proof reads the whole file again, and actions are asked for with every move of the cursor.
 _MOST_LINES = 3000
 
-_TITLES = {"step": "Make it a loop of its own, under `loops`", "loop": "Make it the loop of a step, under `steps`"}
+_TITLES = {"step": "Move to a separate loop under `loops`", "loop": "Move to a step under `steps`"}
 
 
 def loop_places(document: Document, at: Position) -> tuple[Action, ...]:

@@ -59,18 +59,18 @@ def loop_problems(values: Mapping[str, Json]) -> list[dict[str, str]]:
         found.append({"name": name, "message": message})
 
     if values["type"] not in CRITERIA_TYPES:
-        wrong("type", f"`type` is {', '.join(f'`{one}`' for one in CRITERIA_TYPES)}.")
+        wrong("type", f"`type` must be one of {', '.join(f'`{one}`' for one in CRITERIA_TYPES)}.")
     most = values["maxIterations"]
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MOST_ITERATIONS:
-        wrong("maxIterations", f"`maxIterations` is 1 to {MOST_ITERATIONS}.")
+        wrong("maxIterations", f"`maxIterations` must be from 1 to {MOST_ITERATIONS}.")
     if not values["loopEnabled"]:
         return found
     if values["type"] == REGEX and not values["pattern"]:
-        wrong("pattern", "An empty pattern is found in every output, so the loop would stop after one iteration.")
+        wrong("pattern", "An empty pattern matches every output, so the loop would stop after one iteration.")
     elif values["type"] == REGEX and (problem := compiled(text_field(values, "pattern")).problem):
-        wrong("pattern", f"The pattern is not valid ({problem}), so the loop would never stop early.")
+        wrong("pattern", f"Invalid pattern ({problem}): the loop would never stop early.")
     if values["type"] == TEST_PASS and not text_field(values, "command").strip():
-        wrong("command", "Without a command no test ever passes.")
+        wrong("command", "Missing command: the test would never pass.")
     return found
 
 

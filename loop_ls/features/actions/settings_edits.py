@@ -57,7 +57,7 @@ def _inside(tree: Tree, piece: Piece, entry: Entry, path: Sequence[str], value: 
         if node is None:
             return [_behind(tree, piece, entry, path[depth:], value)]
         if not isinstance(node, Mapping):
-            raise NoPlace(f"`{'.'.join(path[:depth])}` is no mapping")
+            raise NoPlace(f"`{'.'.join(path[:depth])}` is not a mapping")
         found = node.get(key)
         if found is None or found.merged:
             return _added(tree, piece, node, path[depth:], value)

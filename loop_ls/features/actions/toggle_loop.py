@@ -41,10 +41,10 @@ def _of(document: Document, one: AssistantParts, at: Position) -> Iterator[Actio
     if name is None or at.line not in lines or (one.block is not None and one.block.node.flow):
         return
     if one.enabled:
-        yield Action("Turn the loop off", ActionKind.REWRITE, _off(document, one))
+        yield Action("Disable the loop", ActionKind.REWRITE, _off(document, one))
         return
     for _, label, written in CHOICES:
-        yield Action(f"Turn the loop on: {label}", ActionKind.REWRITE, _on(document, one, written))
+        yield Action(f"Enable the loop: {label}", ActionKind.REWRITE, _on(document, one, written))
 
 
 def _off(document: Document, one: AssistantParts) -> Callable[[], Edits]:

@@ -64,5 +64,5 @@ def parameter_text(callee: Document, name: str) -> str:
         line = callee.text.lines[callee.absolute(element.piece, use.span).start.line]
         parts.append(f"First used in {code(element.name)}: “{escaped(excerpt(line, 120))}”")
     if name == "input":
-        parts.append("Without it the callee gets all other arguments as lines of text.")
+        parts.append("Without it, the called workflow gets all other arguments as lines of text.")
     return "\n\n".join(parts)

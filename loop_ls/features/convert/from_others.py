@@ -22,7 +22,7 @@ def from_role_loop(loop: RoleLoop) -> Gist:
     parts = tuple(Part(one.label, _prompt(one.prompt, known), one.role, True) for one in loop.stages)
     return Gist(
         name=loop.name,
-        description=loop.description.strip() or f"Goes on until {loop.name} is done.",
+        description=loop.description.strip() or f"Continues until {loop.name} is done.",
         parts=parts,
         until=None if until is None else _prompt(until, known),
         limit=limit or 1,
@@ -36,7 +36,7 @@ def from_role_loop(loop: RoleLoop) -> Gist:
 
 
 def _limits(limit: int | None) -> list[str]:
-    return ["the limit, which a parameter sets: 1 stands in its place"] if limit is None else []
+    return ["the limit, which a parameter sets (1 is used instead)"] if limit is None else []
 
 
 def _end(end: roles.Termination) -> tuple[str | None, int | None, list[str]]:
@@ -45,23 +45,25 @@ def _end(end: roles.Termination) -> tuple[str | None, int | None, list[str]]:
             return (
                 end.criteria,
                 end.max_iterations,
-                ["that the word of the last stage ends the loop: the condition is judged apart from it"],
+                ["approval by the last stage (a judge checks the condition instead)"],
             )
         case roles.IterationBound():
             return None, end.max_iterations, []
         case roles.GoalBound():
             return end.goal_prompt or GOAL_REACHED, end.max_iterations, []
         case roles.TimeBound(seconds=None):
-            raise NoConversion("this loop ends at a date, which no other format can say")
+            raise NoConversion("this loop ends at a date, which no other format supports")
         case roles.TimeBound():
-            kind = "nothing is begun after" if end.hard else "an iteration is finished after"
-            return None, MOST_ITERATIONS, [f"`time_bound`: {kind} its time is up"]
+            kind = "nothing new starts after" if end.hard else "the current iteration finishes after"
+            return None, MOST_ITERATIONS, [f"`time_bound`: {kind} the time is up"]
         case roles.Manual():
-            return None, MOST_ITERATIONS, [f"that only a person ends the loop: {MOST_ITERATIONS} iterations do too"]
-        case roles.ToolBound():
-            raise NoConversion(
-                f"this loop ends by the number that the tool `{end.tool}` gives; no other format asks it"
+            return (
+                None,
+                MOST_ITERATIONS,
+                [f"that only a person ends the loop (it also ends after {MOST_ITERATIONS} iterations)"],
             )
+        case roles.ToolBound():
+            raise NoConversion(f"this loop ends by a number from the tool `{end.tool}`, which no other format supports")
         case _:
             assert_never(end)
 
@@ -79,9 +81,9 @@ def _prompt(written: str, parameters: set[str]) -> Prompt:
 def _lost_of_stages(loop: RoleLoop) -> Iterator[str]:
     yield "what roles may do: their access and tools"
     if loop.approval != roles.Approval():
-        yield "`approval`: a condition is judged in place of words"
+        yield "`approval` (a condition is judged instead of words)"
     for name in loop.resolved:
-        yield f"the parameter `{name}`: its default is written into the texts"
+        yield f"the parameter `{name}` (its default is inserted into the texts)"
     for one in loop.stages:
         if one.skills:
             yield f"`skills` of {one.label}"
@@ -90,7 +92,7 @@ def _lost_of_stages(loop: RoleLoop) -> Iterator[str]:
         if one.artifact_required or one.requires_artifact_from is not None:
             yield f"artifacts of {one.label}"
         if one.gate:
-            yield f"`gate` of {one.label}: its word does not end a round"
+            yield f"`gate` of {one.label} (it does not end a round)"
         if one.memory_required:
             yield f"`memory_required` of {one.label}"
     if loop.max_rework_attempts != roles.REWORK_ATTEMPTS:
@@ -102,7 +104,7 @@ def from_assistant(one: Assistant) -> Gist:
     until, lost = _criterion(one)
     return Gist(
         name=one.id.replace("-", "_"),
-        description=one.description or f"Goes on as {one.name}.",
+        description=one.description or f"Continues as {one.name}.",
         parts=(
             Part("work", (one.persona.strip(),), "coder" if one.permission_mode in ("edit", "full") else None, True),
         ),
@@ -118,24 +120,24 @@ def _criterion(one: Assistant) -> tuple[str | None, list[str]]:
         case "regex" if criteria is not None and criteria.value:
             assert REGEX == "regex"
             return f"The output matches the pattern `{criteria.value}`", [
-                "the pattern is judged by a model, not matched",
+                "the pattern (a model judges it instead of matching it)",
                 *(f"`{name}` of `loopCriteria`" for name in _of_criteria(criteria)),
             ]
         case "test_pass" if criteria is not None:
             assert TEST_PASS == "test_pass"
             command = " ".join(criteria.argv or ()) or criteria.value
             return f"The output shows that `{command}` passed", [
-                f"`{command}` is not run: a model judges the output",
+                f"`{command}` (it is not run; a model judges the output)",
                 *(f"`{name}` of `loopCriteria`" for name in _of_criteria(criteria)),
             ]
         case "manual":
             assert MANUAL == "manual"
-            raise NoConversion("this assistant asks a person after its one round; no other format can say that")
+            raise NoConversion("this assistant asks a person after each iteration, which no other format supports")
         case "max_iterations":
             assert CAP_ONLY == "max_iterations"
             return None, []
         case other:
-            return None, [f"the criterion `{other}`, which never ends the loop: it is only counted"]
+            return None, [f"the criterion `{other}`, which never ends the loop (only the limit is kept)"]
 
 
 def _of_criteria(criteria: Criteria) -> Iterator[str]:
@@ -152,7 +154,7 @@ def _of_criteria(criteria: Criteria) -> Iterator[str]:
 
 
 def _lost_of(one: Assistant) -> Iterator[str]:
-    yield "the conversation: each round begins anew, with the outcome of the round before"
+    yield "the conversation (each round starts fresh, with the outcome of the previous round)"
     usual = Assistant(one.id, one.name, one.persona)
     for name, value in (
         ("purpose", one.purpose),

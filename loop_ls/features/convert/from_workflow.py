@@ -26,22 +26,22 @@ def from_workflow(workspace: Workspace, document: Document, name: str | None = N
     loop = element.loop
     callee = workspace.callee(document, element.reference)
     if loop is None or callee is None:
-        raise NoConversion(f"the workflow that loop `{element.name}` calls does not exist")
+        raise NoConversion(f"loop `{element.name}` calls an unknown workflow")
     for where in (document, callee):
         if isinstance(read := read_workflow(where.text), list):
-            raise NoConversion(f"{where.path} has an error first: {read[0].message}")
+            raise NoConversion(f"{where.path} has an error; fix it first: {read[0].message}")
     reader = _Reader(document, element, callee)
     parts = reader.parts()
     limit = _limit(document, element, reader)
     if not parts:
-        raise NoConversion(f"`{callee.name}` has no `run` step that could take a turn")
+        raise NoConversion(f"`{callee.name}` has no `run` step that could become a stage")
     until = tuple(reader.asked(loop.text("until") or "")) if element.loop_mode == "refine" else None
     lost = [*reader.lost, *_around(document, element), *_keys(document, callee, loop, element)]
     execution = callee.execution or document.execution
     description = document.head.text("description")
     return Gist(
         name=element.name or document.name or "loop",
-        description=description or f"Goes on with {callee.name} until it is done.",
+        description=description or f"Repeats {callee.name} until it is done.",
         parts=parts,
         until=until,
         limit=limit,
@@ -59,9 +59,9 @@ def _chosen(document: Document, name: str | None) -> Element:
     if len(loops) == 1:
         return loops[0]
     if not loops:
-        raise NoConversion(f"there is no loop `{name}`" if name else f"{document.name or 'the file'} has no loop")
+        raise NoConversion(f"no loop `{name}`" if name else f"{document.name or 'the file'} has no loop")
     names = ", ".join(f"`{one.name}`" for one in loops)
-    raise NoConversion(f"there are several loops: {names}; choose one with --loop")
+    raise NoConversion(f"several loops found: {names}; choose one with --loop")
 
 
 def _limit(document: Document, element: Element, reader: _Reader) -> int:
@@ -70,13 +70,13 @@ def _limit(document: Document, element: Element, reader: _Reader) -> int:
     limit = (loop.integer("max_iterations") if loop is not None else None) or 0
     if element.loop_mode == "refine":
         if limit < 1:
-            reader.lost.append("the limit, which is not written: 1 stands in its place")
+            reader.lost.append("the missing limit (1 is used instead)")
         return max(limit, 1)
     items = loop.text("items") if loop is not None else None
     number = count_of_items(_text(document, items or ""))
     if element.loop_mode != "iterate" or number is None or reader.uses_items:
-        raise NoConversion(f"loop `{element.name}` goes through a list, which only a workflow can say")
-    reader.lost.append(f"the list of {number} items, which no prompt asks for: they are only counted")
+        raise NoConversion(f"loop `{element.name}` iterates over a list, which only workflows support")
+    reader.lost.append(f"the list of {number} items, which no prompt uses (only their number is kept)")
     return min(number, limit) if limit else number
 
 
@@ -118,11 +118,11 @@ class _Reader:
         for number in self.callee.graph.order():
             step = self.callee.elements[number]
             if step.mode != "run":
-                self.lost.append(f"`{step.name}` of {self.callee.name}: a {step.mode} step has no place in a round")
+                self.lost.append(f"`{step.name}` of {self.callee.name} (a {step.mode} step cannot be part of a round)")
                 continue
             written = _text(self.callee, step.block.text("run") or "")
             found.append(Part(step.name, tuple(self._pieces(written, 0)), role_for(step.name)))
-            self.lost += [f"`if` of `{step.name}`: every part takes its turn"] if step.block.has("if") else []
+            self.lost += [f"`if` of `{step.name}` (every part runs)"] if step.block.has("if") else []
         return tuple(found)
 
     def asked(self, until: str) -> Iterator[str | Ref]:
@@ -145,7 +145,7 @@ class _Reader:
         if name in _BEFORE:
             return (Ref("before"),)
         if name == "loop.history":
-            self.lost.append("`{{loop.history}}`: only the outcome of the round before is known")
+            self.lost.append("`{{loop.history}}` (only the outcome of the previous round is known)")
             return (Ref("before"),)
         if name == "loop.iteration":
             self.lost.append("`{{loop.iteration}}`, the number of the round")
@@ -160,15 +160,15 @@ class _Reader:
             self.lost.append(f"`{{{{{name}}}}}` in the condition")
             return (f"({plain})",)
         if depth == 1 and self.document.element(plain) is not None:
-            self.lost.append(f"`{plain}` runs before the loop: its result has to be part of the goal")
+            self.lost.append(f"`{plain}`, which runs before the loop (add its result to the goal)")
             return (Ref("goal"),)
         return (self._parameter(name),)
 
     def _parameter(self, name: str) -> str | Ref:
         if "." in name:
-            self.lost.append(f"`{{{{{name}}}}}`: there is nothing like it")
+            self.lost.append(f"`{{{{{name}}}}}` (no equivalent)")
             return f"({name})"
-        self.parameters.setdefault(name, Parameter(name, f"What stands for {name}."))
+        self.parameters.setdefault(name, Parameter(name, f"Value of {name}."))
         return Ref("parameter", name)
 
 
@@ -184,7 +184,7 @@ def role_for(name: str) -> str:
 def _around(document: Document, element: Element) -> Iterable[str]:
     for one in document.elements:
         if one is not element:
-            yield f"{one.kind} `{one.name}`: only the loop itself is converted"
+            yield f"{one.kind} `{one.name}` (only the loop itself is converted)"
 
 
 def _keys(document: Document, callee: Document, loop: Block, element: Element) -> Iterable[str]:
@@ -213,6 +213,6 @@ def _of_file(where: Document) -> Iterable[str]:
         yield from (f"`execution.{key}` of {where.name}" for key in where.execution.fields if key not in _EXECUTION)
     for name, pair in where.env.items():
         if "${" in (pair.text or ""):
-            yield f"`{name}` of {where.name}, which reads the environment: it is written as it stands"
+            yield f"`{name}` of {where.name}, which reads the environment (it is kept as text)"
     if has_comments(where.text):
         yield f"the comments of {where.name}"

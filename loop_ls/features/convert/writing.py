@@ -26,8 +26,8 @@ Say = Callable[[Ref], str]
 def to_workflow(gist: Gist, provider: str = "anthropic", model: str = "claude-sonnet-4-6") -> Converted:
     """Two files: the loop, and what one round does. Raises `NoConversion`."""
     if gist.person or gist.seconds is not None:
-        ends = "when a person says so" if gist.person else "by time"
-        raise NoConversion(f"this loop ends {ends}, which a workflow cannot say")
+        ends = "when a person ends it" if gist.person else "by time"
+        raise NoConversion(f"this loop ends {ends}, which workflows do not support")
     name = snake(gist.name)
     given = {one.name: own for one, own in zip(gist.parameters, _parameters(gist, (*RESERVED, *_OWN)), strict=True)}
     names = _parts(gist, (*RESERVED, *_OWN, *given.values()))
@@ -36,7 +36,7 @@ def to_workflow(gist: Gist, provider: str = "anthropic", model: str = "claude-so
     arguments = {"goal": "{{input}}", "previous": "{{loop.last.output}}"}
     if gist.until is None:
         arguments.pop("previous")
-        lost.add("the outcome of the round before: a loop that only counts does not hand it on")
+        lost.add("the outcome of the previous round (a loop that only counts does not pass it on)")
     for one in gist.parameters:
         arguments[given[one.name]] = f"{{{{{given[one.name]}}}}}" if one.default is None else one.default
 
@@ -98,7 +98,7 @@ def to_role_loop(gist: Gist) -> Converted:
     definition: JsonObject = {"name": name, "description": gist.description}
     if gist.parameters:
         definition["parameters"] = [
-            {"name": given[one.name], "description": one.description or f"What stands for {one.name}."}
+            {"name": given[one.name], "description": one.description or f"Value of {one.name}."}
             | ({"required": True} if one.default is None else {"required": False, "default": one.default})
             for one in gist.parameters
         ]
@@ -108,7 +108,7 @@ def to_role_loop(gist: Gist) -> Converted:
     ]
     definition["termination_condition"] = end
     if gist.model:
-        lost.add(f"provider and model ({gist.provider}, {gist.model}): roles have theirs in the settings")
+        lost.add(f"provider and model ({gist.provider}, {gist.model}); set them for roles in the settings")
     text = json.dumps(definition, ensure_ascii=False, indent=2) + "\n"
     return Converted({f"loops/{name}.json": text}, lost.sentences)
 
@@ -138,18 +138,18 @@ def to_assistant(gist: Gist) -> Converted:
     lines += [f"description: {quoted(gist.description)}", "loopEnabled: true", "maxTotalBudgetUsd: 5"]
     if until is not None:
         lines += ["loopCriteria:", "  type: regex", f"  value: '(^|\\n){DONE}\\s*(\\n|$)'"]
-        lost.add(f"the judge: the assistant itself writes {DONE} when it holds the condition for met")
+        lost.add(f"the judge (the assistant decides by writing {DONE})")
     else:
         lines += ["loopCriteria:", f"  type: {CAP_ONLY}"]
     if gist.seconds is not None:
         lines.append(f"maxDurationSeconds: {gist.seconds}")
     lines.append(f"maxIterations: {min(gist.limit, MOST_ITERATIONS)}")
     if gist.limit > MOST_ITERATIONS:
-        lost.add(f"the limit of {gist.limit} iterations: an assistant has {MOST_ITERATIONS} at most")
+        lost.add(f"the limit of {gist.limit} iterations (an assistant has at most {MOST_ITERATIONS})")
     if len(gist.parts) > 1:
-        lost.add("separate parts: one assistant does the work of all in each round")
+        lost.add("separate parts (one assistant does the work of all in each round)")
     for one in gist.parameters:
-        lost.add(f"the parameter `{one.name}`: it has to be part of the task" if one.default is None else "")
+        lost.add(f"the parameter `{one.name}` (add it to the task)" if one.default is None else "")
     if gist.model:
         lost.add(f"provider and model ({gist.provider}, {gist.model})")
     return Converted({f"{name}.assistant.yaml": "\n".join([*lines, ""])}, lost.sentences)
@@ -172,7 +172,7 @@ class _Lost:
     def renamed(self, names: dict[str, str]) -> None:
         for old, new in names.items():
             if old != new:
-                self.add(f"the name of the parameter `{old}`: it is called `{new}`")
+                self.add(f"the name of the parameter `{old}` (renamed to `{new}`)")
 
     def filled(self, pieces: Prompt, say: Say) -> str:
         return "".join(self._plain(piece) if isinstance(piece, str) else say(piece) for piece in pieces)
@@ -182,7 +182,7 @@ class _Lost:
         if self._literal or "{{" not in text:
             return text
         for found in PLACEHOLDER.finditer(text):
-            self.add(f"the braces of `{found[0]}`: it is written as `({found[1]})`, or a value would be put in")
+            self.add(f"the braces of `{found[0]}` (written as `({found[1]})` so that it is not filled in)")
         return PLACEHOLDER.sub(lambda found: f"({found[1]})", text)
 
 

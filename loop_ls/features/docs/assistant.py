@@ -12,11 +12,10 @@ from loop_ls.text.markdown import code, escaped
 
 #: What each type of criterion does, in a sentence or two.
 CRITERIA = {
-    REGEX: "The loop ends when the pattern is found anywhere in the output of an iteration. Letter case is ignored; "
-    "`^` and `$` are the start and end of the whole output.",
-    TEST_PASS: "The command runs after every iteration; exit status 0 ends the loop. It is split at blanks and started "
-    "without a shell.",
-    MANUAL: "A person looks at the output of the iteration. Yes completes the loop, no fails it.",
+    REGEX: "The loop ends when the pattern matches anywhere in the output of an iteration. Case is ignored; `^` and "
+    "`$` match the start and end of the whole output.",
+    TEST_PASS: "The command runs after every iteration; exit status 0 ends the loop. It runs without a shell.",
+    MANUAL: "A person reviews the output of the iteration. Approve completes the loop, reject fails it.",
     CAP_ONLY: "Nothing ends the loop early: every iteration runs.",
 }
 
@@ -25,7 +24,7 @@ CRITERIA_DETAILS = {
     REGEX: "a pattern in the output",
     TEST_PASS: "a command that succeeds",
     MANUAL: "a person",
-    CAP_ONLY: "nothing but the limit",
+    CAP_ONLY: "only the limit",
 }
 
 

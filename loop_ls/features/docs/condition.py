@@ -28,7 +28,7 @@ def condition_text(workspace: Workspace, document: Document, element: Element, c
         known = any(one.hole and one.hole in condition for one in from_last_step(last.name, prompt_of(callee)))
         if told and not known:
             listed = "\n".join(f"- {escaped(one.text)} ({one.why})" for one in told[:_SHOWN])
-            parts.append(f"What the called workflow can be held to:\n\n{listed}")
+            parts.append(f"What the called workflow provides:\n\n{listed}")
         elif not told and not known:
             name = code(last.name or "its last step")
             parts.append(f"Write a word, number or fact that the output shows, and tell {name} to write it.")

@@ -58,7 +58,7 @@ def loop_facts(workspace: Workspace, document: Document, element: Element) -> li
     if calls.most is not None and limit:
         per = calls.most // limit
         noun = "item" if element.loop_mode == "iterate" else "iteration"
-        judged = ", the question to the judge included" if asks_judge(workspace, element) else ""
+        judged = ", including the judge" if asks_judge(workspace, element) else ""
         facts.append(f"Worst case: {count(calls.most, 'model call')} ({count(per, 'call')} per {noun}{judged})")
     runs = innermost_runs(workspace, document, element)
     if runs is not None and limit and runs > limit:

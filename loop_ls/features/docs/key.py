@@ -11,17 +11,17 @@ from loop_ls.text.markdown import code
 
 _SHORT = {
     Type.TEXT: "text",
-    Type.INTEGER: "whole number",
+    Type.INTEGER: "integer",
     Type.NUMBER: "number",
     Type.BOOLEAN: "true | false",
     Type.DURATION: "duration",
     Type.TEXTS: "list",
-    Type.TEXT_OR_TEXTS: "text or list",
+    Type.TEXT_OR_TEXTS: "string or list",
     Type.NUMBERS: "list of numbers",
     Type.BLOCK: "mapping",
     Type.BLOCKS: "list of mappings",
     Type.BLOCK_MAP: "names and mappings",
-    Type.TEXT_MAP: "names and texts",
+    Type.TEXT_MAP: "names and strings",
     Type.ARGUMENTS: "names and values",
     Type.ANY: "anything",
 }
@@ -51,7 +51,7 @@ def facts(key: Key, shape: Shape) -> list[str]:
     if (limits := _range(key)) is not None:
         found.append(limits)
     if key.inherits:
-        found.append(f"when absent: from {listed([code(name) for name in key.inherits], 'then')}")
+        found.append(f"if missing: from {listed([code(name) for name in key.inherits], 'then')}")
     if key.interpolated:
         found.append("`{{variables}}` are filled in" + (", unknown ones fail" if key.strict else ""))
     return [" · ".join(found)]

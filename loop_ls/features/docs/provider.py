@@ -23,9 +23,9 @@ def provider_text(name: str, settings: Settings) -> str:
     if default:
         parts.append(f"Default model: {code(default)}")
     if own is None and known is None:
-        parts.append("Not in the settings and not among the known ones; name it under `providers` there.")
+        parts.append("Unknown provider; add it under `providers` in the settings.")
     elif own is None and known is not None and not known.local:
-        parts.append("Not in the settings: its key is taken from the environment.")
+        parts.append("Not in the settings: the key is read from the environment.")
     return "\n\n".join(parts)
 
 
@@ -37,7 +37,7 @@ def model_text(provider: str, name: str, settings: Settings) -> str:
     if (own is not None and own.default_model == name) or (known is not None and known.default_model == name):
         parts.append("The default model of this provider.")
     if any(fnmatchcase(name, one) for one in RETIRED.get(provider, ())):
-        parts.append("Retired: the service does not answer to this name any more.")
+        parts.append("Retired: the service no longer accepts this name.")
     if name in DIMENSIONS:
         parts.append(f"Embeddings with {DIMENSIONS[name]} dimensions.")
     if known is not None and known.local:

@@ -27,15 +27,15 @@ ENDS = dict(
     zip(
         TERMINATIONS,
         (
-            "The last stage judges every iteration. Its word of approval (`approved`, `lgtm`, `looks good`, "
+            "The last stage judges every iteration. Its approval (`approved`, `lgtm`, `looks good`, "
             "`accepted`, `passes all criteria`) ends the loop; without one it ends after `max_review_rounds`.",
-            "The loop ends after a number of iterations, whatever was said in them.",
+            "The loop ends after a number of iterations, regardless of their output.",
             "After every iteration a model is asked whether the goal is reached. If it never is, the loop ends after "
             "`max_iterations`.",
             "The loop ends with the iteration in which the time is up: seconds from its start, or a date.",
             "Only a person ends the loop, or a limit of the project.",
-            "After every iteration a tool gives a number; the loop ends when it compares as wanted, at the latest "
-            "after `max_iterations`.",
+            "After every iteration a tool returns a number; the loop ends when the comparison is true, or after "
+            "`max_iterations`.",
         ),
         strict=True,
     )
@@ -46,7 +46,9 @@ def role_text(role: Role) -> str:
     """What a role may do, and how many steps it gets."""
     parts = [f"**{code(role.name)}** — role", escaped(role.text), f"Access {code(role.access)}: {ACCESS[role.access]}."]
     if role.steps is not None:
-        parts.append(f"At most {count(role.steps, 'step')} (model calls) in one turn, unless the stage says otherwise.")
+        parts.append(
+            f"At most {count(role.steps, 'step')} (model calls) in one turn, unless the stage sets another limit."
+        )
     return "\n\n".join(parts)
 
 
@@ -70,9 +72,9 @@ def end_in_words(end: Termination | None) -> str:
         case TimeBound(deadline=deadline) if deadline is not None:
             return f"until {deadline.isoformat(sep=' ')}"
         case TimeBound():
-            return "until its time is up"
+            return "until the time is up"
         case Manual():
-            return "until somebody stops it"
+            return "until you stop it"
         case ToolBound():
             wanted = "" if end.threshold is None else f" {end.operator} {end.threshold:g}"
             return f"until {code(end.tool)}{wanted}, {_atmost(end.max_iterations, 'iteration')}"
@@ -81,11 +83,11 @@ def end_in_words(end: Termination | None) -> str:
 
 
 def _atmost(number: int | None, noun: str) -> str:
-    return f"at most {count(number, noun)}" if number is not None else "as often as the start says"
+    return f"at most {count(number, noun)}" if number is not None else "as often as set at the start"
 
 
 def _count(number: int | None, noun: str) -> str:
-    return count(number, noun) if number is not None else "as often as the start says"
+    return count(number, noun) if number is not None else "as often as set at the start"
 
 
 def most_iterations(loop: RoleLoopParts, settings: Settings) -> int | None:
@@ -103,13 +105,13 @@ def parameter_text(declared: Declared, uses: list[Placeholder]) -> str:
     part = item.get("description")
     about = text_of(part.node) if part is not None else None
     if is_required(item) is not False:
-        rule = "A start has to give it."
+        rule = "Required at the start."
     elif declared.text is None:
-        rule = "Not required."
+        rule = "Optional."
     else:
-        rule = f"Default: {code(excerpt(declared.text, 60))}." if declared.text else "Default: the empty text."
+        rule = f"Default: {code(excerpt(declared.text, 60))}." if declared.text else "Default: an empty string."
     used = [one for one in uses if one.name == declared.name and one.exact and not one.idle]
-    where = f"Used in {count(len(used), 'place')}." if used else "Used nowhere."
+    where = f"Used in {count(len(used), 'place')}." if used else "Unused."
     parts = [f"**{in_braces(declared.name)}** — parameter", escaped(about or ""), f"{rule} {where}"]
     return "\n\n".join(part for part in parts if part)
 
@@ -131,5 +133,5 @@ def loop_text(loop: RoleLoopParts) -> str:
     parts.append(f"{escaped(stages_in_words(loop))}; {end_in_words(end)}")
     needed = [code(name) for name, one in loop.declared.items() if is_required(one.item) is not False]
     if needed:
-        parts.append(f"A start has to give {listed(needed)}.")
+        parts.append(f"Required at the start: {listed(needed)}.")
     return "\n\n".join(part for part in parts if part)

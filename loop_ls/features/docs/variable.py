@@ -42,7 +42,7 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     """The whole explanation. `in_loop` is the field of a loop that the place is in."""
     parts = [f"**{in_braces(variable.name)}** — {_KINDS[variable.kind]}", _sentence(variable.meaning)]
     if variable.alias_of:
-        parts.append(f"Another spelling of {in_braces(variable.alias_of)}, which is the usual one.")
+        parts.append(f"Alias of {in_braces(variable.alias_of)}.")
     if variable.element is not None and variable.kind != "loop":
         parts.append(producer_text(variable.element))
     if (values := _values(variable, in_loop)) is not None:
@@ -50,11 +50,9 @@ def variable_text(variable: Variable, in_loop: str | None = None) -> str:
     if (empty := _emptiness(variable)) is not None:
         parts.append(empty)
     if in_loop == "until" and variable.kind == "loop" and variable.name != "loop.iteration":
-        parts.append(
-            "A condition is better without it: the judge sees the output anyway, and would find it in the question."
-        )
+        parts.append("Don't use it in a condition: the judge already sees the output.")
     elif variable.waits and variable.element is not None and variable.kind != "loop":
-        parts.append(f"Using it here makes this wait for {code(variable.element.name)}.")
+        parts.append(f"Using it here adds a dependency on {code(variable.element.name)}.")
     return "\n\n".join(parts)
 
 
@@ -73,12 +71,12 @@ def unknown_text(name: str, scope: Scope, callers: tuple[Call, ...]) -> str:
     """A name that nothing defines here: a parameter where it is simple, else a slip."""
     head = f"**{in_braces(name)}**"
     if "." not in name and callers:
-        return f"{head} — parameter\n\nNo caller supplies it; it stays as it is written."
+        return f"{head} — parameter\n\nNo caller passes it; it stays as text."
     if "." not in name:
-        return f"{head} — parameter\n\nNothing in this file defines it: the caller hands it over in `with`."
+        return f"{head} — parameter\n\nNot defined in this file: callers pass it in `with`."
     known = nearest(name, _like(name, scope))
     near = f" Did you mean {in_braces(known)}?" if known else ""
-    return f"{head} does not exist here.{near}"
+    return f"{head} is not available here.{near}"
 
 
 def _like(name: str, scope: Scope) -> Iterable[str]:

@@ -43,4 +43,4 @@ def _why(one: AssistantParts, settings: Settings) -> Iterator[str]:
     if (text := ceiling_text(one, settings)) is not None:
         yield f"`{one.name}`: {text}."
     elif limit is not None:
-        yield f"`{one.name}`: at most {count(limit, 'iteration')}; without `maxBudgetUsd` nobody knows what one costs."
+        yield f"`{one.name}`: at most {count(limit, 'iteration')}; the cost is unknown without `maxBudgetUsd`."

@@ -24,7 +24,7 @@ def told_of_checks(workspace: Workspace, document: Document) -> str:
                 each, once = each + votes * in_loop, once + votes * (not in_loop)
     parts = [f"{count(each, 'call')} for each iteration"] if each else []
     parts += [f"{count(once, 'call')} in a run"] if once else []
-    return f"With `--check` a judge is asked besides: {' and '.join(parts)}." if parts else ""
+    return f"With `--check` a judge is also called: {' and '.join(parts)}." if parts else ""
 
 
 def _in_each_iteration(check: WrittenCheck, places: Places) -> bool:

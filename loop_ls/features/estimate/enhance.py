@@ -44,4 +44,4 @@ def with_rounds(own: Knobs, calls: Calls, usd: Usd, plan: Callable[[], float | N
     one = plan()
     each = own.unknown_price_usd_per_call if one is None else one
     whole = usd[1] * own.max_rounds + each * answers
-    return Calls(calls.least, most), (usd[0], min(whole, own.budget_cap_usd)), f"{told}, {cap} in all."
+    return Calls(calls.least, most), (usd[0], min(whole, own.budget_cap_usd)), f"{told}, {cap} in total."

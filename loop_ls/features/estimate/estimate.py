@@ -171,26 +171,27 @@ def _reasons(workspace: Workspace, document: Document, chosen: tuple[Element, ..
         found = element_calls(workspace, document, one)
         name = one.name or "an element without name"
         if found.most is None:
-            yield f"`{name}` has no largest number of calls{_unbounded(workspace, document, one)}."
+            yield f"`{name}` has no maximum number of calls{_unbounded(workspace, document, one)}."
         elif one.loop is not None and one.loop_mode is not None:
             limit = most_iterations(workspace, one)
             what = "item" if one.loop_mode == "iterate" else "iteration"
-            judged = ", the judge included" if asks_judge(workspace, one) else ""
-            yield f"`{name}`: at most {count(limit or 0, what)}, together {count(found.most, 'call')}{judged}."
+            judged = ", including the judge" if asks_judge(workspace, one) else ""
+            yield f"`{name}`: at most {count(limit or 0, what)}, {count(found.most, 'call')} in total{judged}."
         elif found.most > 1:
             yield f"`{name}`: at most {count(found.most, 'call')}."
     retried = [one for one in chosen if effective(document, one).on_failure.value == "retry"]
     if retried:
         tries = max(effective(document, one).max_retries.value for one in retried)
-        yield f"Failures may repeat {_names(retried)}, up to {count(tries, 'time')} each; those calls are not counted."
+        more = count(tries, "time")
+        yield f"After failures {_names(retried)} may be retried up to {more} each; these calls are not counted."
 
 
 def _unbounded(workspace: Workspace, document: Document, element: Element) -> str:
     if element.loop is not None and not element.loop.has("max_iterations"):
         return ": it has no `max_iterations`"
     if element.reference is not None and workspace.callee(document, element.reference) is None:
-        return f": there is no workflow `{element.reference.text}`"
-    return ": workflows that it calls may call it again, or lack a limit"
+        return f": unknown workflow `{element.reference.text}`"
+    return ": it calls workflows that may call it again or that have no limit"
 
 
 def _names(elements: list[Element]) -> str:
@@ -245,18 +246,18 @@ def _money(asked: _Asked, calls: Calls, price: PriceOf) -> tuple[Dollars | None,
     if calls.most == 0:
         return Dollars(0.0, 0.0), ("No model is called.",)
     if asked.unnamed:
-        return None, ("Some calls name no provider and model, so their price is not known.",)
+        return None, ("Unknown price: some calls have no provider and model.",)
     prices = {target: price(target) for target in asked.targets}
     unknown = [target for target, found in prices.items() if found is None]
     if unknown:
         names = ", ".join(f"`{one.provider}` `{one.model}`" for one in unknown[:3])
-        return None, (f"No price is known of {names}: `providers.<name>.price` in `.loop-ls.yaml` gives one.",)
+        return None, (f"Unknown price for {names}; set `providers.<name>.price` in `.loop-ls.yaml`.",)
     known = [found for found in prices.values() if found is not None]
     costs = [(sent * TOKENS_IN + got * (asked.longest or TOKENS_OUT)) / _MILLION for sent, got in known]
     if max(costs, default=0.0) == 0:
-        return Dollars(0.0, 0.0), ("All models run on this machine, so nothing is paid.",)
+        return Dollars(0.0, 0.0), ("All models run on this machine, so there is no cost.",)
     if calls.most is None:
         return None, ()
     answer = "as long as `max_tokens` allows" if asked.longest else f"{TOKENS_OUT} tokens long"
-    said = f"A call is taken to send {TOKENS_IN} tokens, and its answer to be {answer}."
+    said = f"Assumed per call: {TOKENS_IN} input tokens and an answer that is {answer}."
     return Dollars(min(costs) * calls.least, max(costs) * calls.most), (said,)

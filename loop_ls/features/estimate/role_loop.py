@@ -32,9 +32,9 @@ def calls_of(workspace: Workspace, document: Document) -> tuple[Calls, tuple[str
     least, most = len(steps) + judged, most_iterations(loop, workspace.settings)
     calls = Calls(least, None if most is None else most * (sum(steps) + judged))
     names = [loop.role_of(stage) or "?" for stage in loop.in_run_order]
-    told = f"At most {count(most, 'iteration')}" if most is not None else "As many iterations as it takes"
+    told = f"At most {count(most, 'iteration')}" if most is not None else "No limit on iterations"
     each = ", ".join(f"{name} {number}" for name, number in zip(names, steps, strict=True))
-    why = (f"{told} of {count(len(steps), 'stage')}; with its tools a stage takes at most so many calls: {each}.",)
+    why = (f"{told} of {count(len(steps), 'stage')}; maximum calls per stage, including tools: {each}.",)
     targets = [target_of(name, workspace.settings) for name in names]
     return calls, why, frozenset(one for one in targets if one is not None), None in targets
 

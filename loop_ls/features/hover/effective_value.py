@@ -21,9 +21,9 @@ def counts_here(look: NodeAt) -> str | None:
         return None
     other = inherited(look.document, look, field.key)
     if other is None:
-        return f"Counts here: {own}."
+        return f"Used here: {own}."
     value, source = other
-    return f"Counts here: {own}" + (f", like {source}." if value == own else f", in place of {value} from {source}.")
+    return f"Used here: {own}" + (f", like {source}." if value == own else f", instead of {value} from {source}.")
 
 
 def inherited(document: Document, look: NodeAt, key: Key) -> tuple[str, str] | None:

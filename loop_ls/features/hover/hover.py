@@ -135,7 +135,7 @@ def _need(workspace: Workspace, look: NodeAt) -> str | None:
     assert look.need is not None
     element = look.document.element(look.need.name)
     if element is None:
-        return f"{code(look.need.name)} is no step or loop of this file."
+        return f"Unknown step or loop {code(look.need.name)}."
     return element_text(workspace, look.document, element)
 
 
@@ -147,7 +147,7 @@ def _pair(workspace: Workspace, look: NodeAt) -> str | None:
         return None
     if look.element is None:
         readers = [element.name for element in look.document.mentioning(f"env.{pair.name}") if element.name]
-        read = f"Read in {listed([code(name) for name in readers[:8]])}." if readers else "Read nowhere in this file."
+        read = f"Used in {listed([code(name) for name in readers[:8]])}." if readers else "Unused in this file."
         return f"**{in_braces('env.' + pair.name)}** — constant of this file\n\n{read}"
     callee = workspace.callee(look.document, look.element.reference)
     if callee is None:
@@ -226,8 +226,8 @@ def _reference(workspace: Workspace, document: Document, text: str) -> str:
         near = (
             f" Did you mean {listed([code(key) for key in found.suggestions[:3]], 'or')}?" if found.suggestions else ""
         )
-        return f"No workflow is called {code(text)}.{near}"
-    hidden = f"\n\nIt hides {code(found.hidden)} of the root folder here." if found.hidden else ""
+        return f"Unknown workflow {code(text)}.{near}"
+    hidden = f"\n\nIt takes precedence over {code(found.hidden)} in the root folder here." if found.hidden else ""
     return workflow_text(workspace, found.document) + hidden
 
 

@@ -54,7 +54,7 @@ def _placeholder(look: ObjectNodeAt) -> str:
     assert one is not None
     declared = look.document.whole.role_loop.declared.get(one.name)
     if declared is None:
-        return f"There is no parameter {code(one.name)}: {in_braces(one.name)} stays as it is."
+        return f"Unknown parameter {code(one.name)}: {in_braces(one.name)} stays as text."
     return parameter_text(declared, list(placeholders(look.document)))
 
 

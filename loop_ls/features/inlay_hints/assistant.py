@@ -19,5 +19,5 @@ def assistant_inlays(document: Document, span: Span, settings: Settings) -> tupl
             continue
         end = document.absolute(part.piece, part.node.span).end
         if span.start.line <= end.line <= span.end.line:
-            found.append(Inlay(Position(end.line, end.column), f"≤ {money(total)} in all", told))
+            found.append(Inlay(Position(end.line, end.column), f"≤ {money(total)} in total", told))
     return tuple(found)

@@ -84,8 +84,8 @@ def _retries(document: Document, start: int, element: Element) -> Iterator[Inlay
     if field is None or field.value != "retry" or block.has("max_retries"):
         return
     what = "an iteration" if element.loop is not None else "the step"
-    tip = f"`max_retries` is not written: {what} is tried 3 more times, then the workflow fails"
-    yield Inlay(_end_of_line(document, start, field.span), "up to 3 more tries, then halt", tip)
+    tip = f"Default for `max_retries`: {what} is retried 3 times, then the workflow fails"
+    yield Inlay(_end_of_line(document, start, field.span), "up to 3 retries, then halt", tip)
 
 
 def _durations(document: Document, start: int, block: Block) -> Iterator[Inlay]:

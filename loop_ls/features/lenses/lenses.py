@@ -131,7 +131,7 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
     if calls is None:
         return f"≤ {count(limit, noun)}"
     whole = run_calls(workspace, document, element).most
-    more = f", {whole:,} with what it waits for" if whole is not None and whole > calls else ""
+    more = f", {whole:,} with dependencies" if whole is not None and whole > calls else ""
     return f"≤ {count(limit, noun)} · ≤ {count(calls, 'call')}{more}"
 
 
@@ -182,7 +182,7 @@ def progress_of_loop(loop: LoopView) -> str:
 def after(run: ShownRun) -> str:
     """What a person has to know of a run that a crash interrupted."""
     if run.paid_twice:
-        return " · recovered after a restart; one call may have been paid twice"
+        return " · recovered after a restart; one call may have been billed twice"
     return " · recovered after a restart" if run.recovered else ""
 
 

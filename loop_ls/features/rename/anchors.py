@@ -11,7 +11,7 @@ from loop_ls.text.position import Position
 
 def prepare(anchor: Anchor, at: Position) -> Renamable | Refused:
     if anchor.at is None:
-        return Refused(f"the place of `&{anchor.name}` is not found")
+        return Refused(f"`&{anchor.name}` was not found")
     under = next((span for span in (anchor.at, *anchor.aliases) if span.contains(at)), None)
     own = under or next(span for span in (anchor.at, *anchor.aliases) if span.start.line == at.line)
     return Renamable(own, anchor.name)
@@ -21,10 +21,10 @@ def rename(document: Document, anchor: Anchor, new: str) -> Rename | Refused:
     if new == anchor.name:
         return Rename({})
     if anchor.at is None:
-        return Refused(f"the place of `&{anchor.name}` is not found")
+        return Refused(f"`&{anchor.name}` was not found")
     if not is_anchor_name(new):
-        return Refused(f"`{new}` cannot name an anchor: blanks, commas, brackets and braces are in the way")
+        return Refused(f"Invalid anchor name `{new}`: spaces, commas, brackets and braces are not allowed")
     if new in names(document, anchor.at.start):
-        return Refused(f"this file has an anchor `&{new}` already")
+        return Refused(f"`&{new}` is already used in this file")
     edits = sorted((TextEdit(span, new) for span in (anchor.at, *anchor.aliases)), key=lambda edit: edit.span)
     return Rename({document.uri: tuple(edits)})

@@ -74,17 +74,17 @@ def rename_in_workflow(workspace: Workspace, document: Document, at: Position, n
 
 def _fixed(named: Named) -> str:
     if named.kind is Kind.LOOP_VARIABLE:
-        return f"`{named.name}` is a variable of the language"
+        return f"`{named.name}` is a built-in variable"
     if named.name in RESERVED:
-        return f"`{named.name}` is a name of the language"
+        return f"`{named.name}` is a reserved name"
     return ""
 
 
 def _not_a_name(named: Named, new: str) -> str:
     if not is_name(new) or "." in new:
-        return f"`{new}` cannot stand in a placeholder: use a letter, then letters, digits, `_` or `-`"
+        return f"Invalid name `{new}`: use a letter, then letters, digits, `_` or `-`"
     if new in RESERVED and named.kind is not Kind.CONSTANT:
-        return f"`{new}` is a name of the language"
+        return f"`{new}` is a reserved name"
     return ""
 
 
@@ -94,7 +94,7 @@ def _clash(workspace: Workspace, named: Named, new: str) -> str:
         case Kind.ELEMENT | Kind.COLLECTED:
             return _taken(document, new) or _captured(document, new)
         case Kind.CONSTANT:
-            return f"this file has a constant `{new}` already" if new in document.env else ""
+            return f"Constant `{new}` already exists in this file" if new in document.env else ""
         case Kind.PARAMETER:
             return _taken(document, new) or _captured(document, new) or _given(workspace, named, new)
         case _:
@@ -105,11 +105,11 @@ def _key_clash(workspace: Workspace, document: Document, new: str) -> str:
     """Another workflow has the key, or one beside a caller would take the name over."""
     key = key_of(workspace.folder(document), new)
     if key in workspace.keys:
-        return f"there is a workflow `{key}` already"
+        return f"Workflow `{key}` already exists"
     keys = {*workspace.keys, key} - {workspace.key(document)}
     for call in workspace.callers(document):
         if _reference(workspace.folder(call.document), key, call.reference.text, keys) is None:
-            return f"beside `{call.document.name}` there is another `{new}`, which it would then call"
+            return f"`{call.document.name}` would then call another `{new}` in its folder"
     return ""
 
 
@@ -135,14 +135,14 @@ def _taken(document: Document, new: str) -> str:
 def _captured(document: Document, new: str) -> str:
     """A parameter of this name would be taken over."""
     if new in document.parameters:
-        return f"`{document.name}` already uses `{{{{{new}}}}}` as a parameter, which would then mean something else"
+        return f"`{document.name}` already uses `{{{{{new}}}}}` as a parameter, which would get another meaning"
     return ""
 
 
 def _given(workspace: Workspace, named: Named, new: str) -> str:
     for call in workspace.callers(named.document):
         if call.reference.argument(new) is not None and call.reference.argument(named.name) is not None:
-            return f"`{call.document.name}` hands over an argument `{new}` already"
+            return f"`{call.document.name}` already passes an argument `{new}`"
     return ""
 
 

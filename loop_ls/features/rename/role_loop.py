@@ -147,7 +147,7 @@ def prepare(document: Document, at: Position) -> Renamable | Refused | None:
         return None
     name, span = found
     if name not in document.whole.role_loop.declared:
-        return Refused(f"there is no parameter `{name}` to rename")
+        return Refused(f"unknown parameter `{name}`")
     return Renamable(span, name)
 
 
@@ -160,12 +160,12 @@ def rename(workspace: Workspace, document: Document, at: Position, new: str) -> 
     if new == name:
         return Rename({})
     if name not in declared:
-        return Refused(f"there is no parameter `{name}` to rename")
+        return Refused(f"unknown parameter `{name}`")
     if not PARAMETER_NAME.fullmatch(new):
-        return Refused(f"`{new}` is no name of a parameter: it takes small letters, digits and `_`, a letter first")
+        return Refused(f"Invalid parameter name `{new}`; use lowercase letters, digits and `_`, starting with a letter")
     if new in declared:
-        return Refused(f"there is a parameter `{new}` already")
+        return Refused(f"parameter `{new}` already exists")
     if any(one.name == new and not one.idle for one in placeholders(document)):
-        return Refused(f"`{{{{{new}}}}}` is written already and would be filled in from now on")
+        return Refused(f"`{{{{{new}}}}}` is already in the text and would be filled in after the rename")
     own = [(document.uri, TextEdit(span, new)) for span, _ in _places(document, name)]
     return Rename(gathered([*own, *variables_beside(workspace, document, name, new)]))

@@ -94,10 +94,10 @@ def _fixed(workspace: Workspace, role: str) -> str:
     if any(sets for _, _, sets in places(workspace, role)):
         return ""
     built_in = role in roles_of(workspace.settings)
-    return f"`{role}` is built in" if built_in else f"there is no role `{role}` in the settings of this project"
+    return f"`{role}` is built in" if built_in else f"no role `{role}` in the settings of this project"
 
 
 def _clash(workspace: Workspace, new: str) -> str:
     if not _NAME.fullmatch(new):
-        return f"`{new}` is no name of a role: it takes letters, digits, `_` and `-`, a letter first"
-    return f"there is a role `{new}` already" if new in roles_of(workspace.settings) else ""
+        return f"Invalid role name `{new}`: use letters, digits, `_` and `-`, starting with a letter"
+    return f"role `{new}` already exists" if new in roles_of(workspace.settings) else ""

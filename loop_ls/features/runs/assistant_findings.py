@@ -15,7 +15,7 @@ from loop_ls.text.position import Span
 
 _ADVICE = {
     "regex": "Does the persona tell the agent to print what the pattern looks for?",
-    "test_pass": "Run the command by hand: it ends the loop only with exit status 0.",
+    "test_pass": "Run the command manually: it ends the loop only with exit status 0.",
 }
 
 

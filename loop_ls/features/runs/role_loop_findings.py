@@ -20,7 +20,7 @@ from loop_ls.rules.engine.finding import Finding, Related
 from loop_ls.text.position import Span
 
 _LATE = (
-    "Does the prompt of the last stage ask for a word of approval (APPROVED, LGTM, ...), and do its criteria say "
+    "Does the prompt of the last stage ask for approval (APPROVED, LGTM, ...), and do its criteria define "
     "what is good enough?"
 )
 

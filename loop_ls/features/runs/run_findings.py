@@ -31,7 +31,7 @@ _TOO_LATE = (
     "Make it more specific (“The output contains the word COMPLETE”), and try it with loopLs.testUntil."
 )
 _TOO_EARLY = (
-    "Met at once: if that is too early, the condition is too broad. "
+    "Met immediately: if that is too early, the condition is too broad. "
     "Make it more specific (“contains EXACTLY the word COMPLETE”), and try it with loopLs.testUntil."
 )
 

@@ -22,7 +22,7 @@ LONGEST_NAME = 100
 DEFAULT_ITERATIONS = 10
 MOST_ITERATIONS = 100
 
-_EXTENSION = "An extension of loop-ls."
+_EXTENSION = "loop-ls extension."
 
 
 _CRITERIA_KEYS = (
@@ -36,40 +36,40 @@ _CRITERIA_KEYS = (
     Key(
         "value",
         Type.TEXT,
-        "With `regex` the pattern, looked for anywhere in the output, letter case ignored. With `test_pass` the "
-        "command, split at blanks and started without a shell; exit status 0 ends the loop. The others take none.",
+        "For `regex`, the pattern to find anywhere in the output, ignoring case. For `test_pass`, the "
+        "command, split at spaces and run without a shell; exit status 0 ends the loop. Other types take no value.",
         examples=("DONE|COMPLETE", "npm test"),
     ),
     Key(
-        "argv", Type.TEXTS, "The exact words of the command of `test_pass`, in place of `value`.", reference=_EXTENSION
+        "argv", Type.TEXTS, "The exact arguments of the `test_pass` command, instead of `value`.", reference=_EXTENSION
     ),
     Key(
         "timeoutSeconds",
         Type.NUMBER,
-        "How long the command may run; one that takes longer did not succeed.",
+        "Timeout of the command; a command that takes longer counts as failed.",
         default="60",
         minimum=0,
         reference=_EXTENSION,
     ),
-    Key("cwd", Type.TEXT, "The folder in which the command runs.", default="the workspace", reference=_EXTENSION),
+    Key("cwd", Type.TEXT, "Working folder of the command.", default="the workspace", reference=_EXTENSION),
     Key(
         "includeOutput",
         Type.BOOLEAN,
-        "Hands the end of the command's output to the next iteration.",
+        "Passes the end of the command's output to the next iteration.",
         default="false",
         reference=_EXTENSION,
     ),
     Key(
         "lastLine",
         Type.BOOLEAN,
-        "Looks for the pattern of `regex` on the last line of the output only, where an agent says its last word.",
+        "Looks for the `regex` pattern only on the last line of the output, where an agent puts its conclusion.",
         default="false",
         reference=_EXTENSION,
     ),
     Key(
         "inARow",
         Type.INTEGER,
-        "How many iterations in a row have to meet the pattern or pass the command before the loop ends.",
+        "How many iterations in a row must match the pattern or pass the command before the loop ends.",
         default="1",
         minimum=1,
         reference=_EXTENSION,
@@ -85,25 +85,25 @@ CRITERIA = shape(
 )
 
 _RETRY_KEYS = (
-    Key("attempts", Type.INTEGER, "How often an iteration is tried again.", default="0", minimum=0),
-    Key("backoffSeconds", Type.NUMBER, "How long to wait before the next try.", default="0", minimum=0),
+    Key("attempts", Type.INTEGER, "Maximum retries per iteration.", default="0", minimum=0),
+    Key("backoffSeconds", Type.NUMBER, "Wait before the next retry.", default="0", minimum=0),
 )
 RETRY = shape(
     "retry",
     "`retry`",
-    "Tries an iteration again after a failure that may pass. It does not use up an iteration.",
+    "Retries an iteration after a temporary failure. Retries do not count as iterations.",
     *_RETRY_KEYS,
     wrong=camel_advice(_RETRY_KEYS),
 )
 
 _KEYS = (
-    Key("name", Type.TEXT, "What the assistant is called, in at most 100 characters.", required=True),
+    Key("name", Type.TEXT, "Name of the assistant, at most 100 characters.", required=True),
     Key("persona", Type.TEXT, "The system prompt: who the assistant is and how it works.", required=True),
-    Key("description", Type.TEXT, "What the assistant is for, in a line."),
+    Key("description", Type.TEXT, "What the assistant is for, in one line."),
     Key(
         "purpose",
         Type.TEXT,
-        "What kind of work it does. Settles the model where `model` does not.",
+        "Kind of work; selects the model if `model` is not set.",
         choices=PURPOSES,
     ),
     Key(
@@ -113,27 +113,27 @@ _KEYS = (
         examples=TIERS,
         inherits=("purpose",),
     ),
-    Key("provider", Type.TEXT, "Who runs the assistant.", default="claude-code", choices=PROVIDERS),
+    Key("provider", Type.TEXT, "Provider that runs the assistant.", default="claude-code", choices=PROVIDERS),
     Key(
         "permissionMode",
         Type.TEXT,
-        "What the assistant may do without asking. A loop asks nobody, whatever stands here.",
+        "What the assistant may do without asking. A loop never asks, whatever this is set to.",
         default="default",
         choices=PERMISSIONS,
     ),
-    Key("allowedTools", Type.TEXTS, "The tools it may use. `Read`, `WebSearch` and `WebFetch` are always among them."),
+    Key("allowedTools", Type.TEXTS, "Tools it may use. `Read`, `WebSearch` and `WebFetch` are always included."),
     Key(
         "memoryEnabled",
         Type.BOOLEAN,
-        "Kept for RondoFlow, which keeps memories in its database; a file has none, so here it adds nothing.",
+        "Used by RondoFlow, which keeps memories in its database; has no effect in loop-ls.",
         default="false",
     ),
-    Key("maxBudgetUsd", Type.NUMBER, "The most that one iteration may cost, in US dollars.", minimum=0),
+    Key("maxBudgetUsd", Type.NUMBER, "Maximum cost of one iteration, in US dollars.", minimum=0),
     Key(
         "id",
         Type.TEXT,
-        "How the loop is found by commands and other programs.",
-        default="made from the name",
+        "Id of the loop for commands and other programs.",
+        default="derived from the name",
         reference=_EXTENSION,
     ),
     Key("loopEnabled", Type.BOOLEAN, "Whether the assistant may be started as a loop.", default="false"),
@@ -141,7 +141,7 @@ _KEYS = (
     Key(
         "maxIterations",
         Type.INTEGER,
-        "The loop ends after this many iterations in any case.",
+        "Maximum iterations.",
         default=str(DEFAULT_ITERATIONS),
         minimum=1,
         maximum=MOST_ITERATIONS,
@@ -149,22 +149,22 @@ _KEYS = (
     Key(
         "approvalTimeoutSeconds",
         Type.NUMBER,
-        "How long an approval is waited for; then it counts as a no.",
+        "How long to wait for an approval; after that it counts as rejected.",
         minimum=0,
         reference=_EXTENSION,
     ),
     Key(
         "maxTotalBudgetUsd",
         Type.NUMBER,
-        "The most that the whole loop may cost, in US dollars.",
+        "Maximum cost of the whole loop, in US dollars.",
         minimum=0,
         reference=_EXTENSION,
     ),
-    Key("maxDurationSeconds", Type.NUMBER, "How long the whole loop may take.", minimum=0, reference=_EXTENSION),
+    Key("maxDurationSeconds", Type.NUMBER, "Time limit of the whole loop.", minimum=0, reference=_EXTENSION),
     Key(
         "stallAfter",
         Type.INTEGER,
-        "Pauses the loop after this many iterations that learned the same.",
+        "Pauses the loop after this many iterations with the same learnings.",
         minimum=1,
         reference=_EXTENSION,
     ),
@@ -196,7 +196,9 @@ ASSISTANT_FILE = shape(
     "an assistant",
     ASSISTANT.text,
     *_KEYS,
-    Key(LIST, Type.BLOCKS, "Several assistants in one file; then nothing else stands beside it.", shape=ASSISTANT),
+    Key(
+        LIST, Type.BLOCKS, "Several assistants in one file; no other top-level keys are allowed then.", shape=ASSISTANT
+    ),
     wrong=camel_advice(_KEYS, agents=LIST, **_WORDS),
 )
 

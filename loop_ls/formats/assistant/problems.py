@@ -52,11 +52,11 @@ def _list(parts: Parts) -> Iterator[Placed]:
         return
     items = parts.listed(LIST)
     if not items and not isinstance(resolved(part.node), Sequence):
-        yield Placed(part.piece, Flaw("AL004", part.node or part.entry, f"`{LIST}` is a list of assistants"))
+        yield Placed(part.piece, Flaw("AL004", part.node or part.entry, f"`{LIST}` must be a list of assistants"))
     for item in items:
         if item.block is None:
             at = item.node or part.entry
-            yield Placed(item.piece, Flaw("AL004", at, "an assistant is a mapping with `name` and `persona`"))
+            yield Placed(item.piece, Flaw("AL004", at, "An assistant must be a mapping with `name` and `persona`"))
 
 
 def _identity(one: AssistantParts) -> Iterator[Placed]:
@@ -65,14 +65,14 @@ def _identity(one: AssistantParts) -> Iterator[Placed]:
         if part is None:
             if not one.meant(name):
                 piece, at = one.first
-                yield Placed(piece, Flaw("AL002", at, f"the assistant has no `{name}`"))
+                yield Placed(piece, Flaw("AL002", at, f"Missing `{name}`"))
         elif is_blank(part.node):
             yield Placed(part.piece, Flaw("AL002", part.node or part.entry, f"`{name}` is empty"))
         elif kind_of(part.node) != "text":
-            yield Placed(part.piece, Flaw("AL004", part.node, f"`{name}` is a text"))
+            yield Placed(part.piece, Flaw("AL004", part.node, f"`{name}` must be a string"))
         elif name == "name" and len(text_of(part.node) or "") > LONGEST_NAME:
             length = len(text_of(part.node) or "")
-            message = f"a name has at most {LONGEST_NAME} characters; this one has {length}"
+            message = f"`name` must have at most {LONGEST_NAME} characters, not {length}"
             yield Placed(part.piece, Flaw("AL002", part.node, message))
 
 
@@ -82,7 +82,7 @@ def _fields(one: AssistantParts) -> Iterator[Placed]:
             yield from (Placed(part.piece, flaw) for flaw in _field(part.field))
     criteria = one.get("loopCriteria")
     if criteria is not None and kind_of(criteria.node) not in ("object", "null"):
-        message = "`loopCriteria` is a mapping with `type` and `value`"
+        message = "`loopCriteria` must be a mapping with `type` and `value`"
         yield Placed(criteria.piece, Flaw("AL004", criteria.node, message))
 
 
@@ -90,22 +90,22 @@ def _field(field: Field) -> Iterator[Flaw]:
     key, node = field.key, field.node
     if kind_of(node) == "null":
         if key.name not in _MAY_BE_NULL:
-            yield Flaw("AL004", node or field.entry, f"`{key.name}` has no value; it is {WORDS[key.type]}")
+            yield Flaw("AL004", node or field.entry, f"`{key.name}` is empty; it must be {WORDS[key.type]}")
         return
     wrong = wrong_type(key, node)
     if wrong is not None:
-        yield Flaw("AL004", wrong.node, f"`{key.name}` is {WORDS[key.type]}")
+        yield Flaw("AL004", wrong.node, f"`{key.name}` must be {WORDS[key.type]}")
         return
     text = text_of(node)
     if key.choices and text is not None and text not in key.choices:
         better = nearest(text, key.choices)
         listed = ", ".join(f"`{choice}`" for choice in key.choices)
-        hint = f"did you mean `{better}`?" if better else f"there are {listed}"
-        yield Flaw("AL004", node, f"`{text}` is no value of `{key.name}`; {hint}", better)
+        hint = f"did you mean `{better}`?" if better else f"expected {listed}"
+        yield Flaw("AL004", node, f"Unknown `{key.name}` `{text}`; {hint}", better)
     value = number(node)
     limits = None if value is None else out_of_range(key, value)
     if limits is not None:
-        yield Flaw("AL004", node, f"`{key.name}` is {limits}")
+        yield Flaw("AL004", node, f"`{key.name}` must be {limits}")
     if isinstance(field.value, Block):
         for inner in field.value.fields.values():
             yield from _field(inner)
@@ -117,7 +117,7 @@ def _iterations(one: AssistantParts) -> Iterator[Placed]:
         return
     value = whole(part.node)
     if value is None or not 1 <= value <= MOST_ITERATIONS:
-        message = f"`maxIterations` is a whole number from 1 to {MOST_ITERATIONS}"
+        message = f"`maxIterations` must be an integer from 1 to {MOST_ITERATIONS}"
         yield Placed(part.piece, Flaw("AL021", part.node or part.entry, message))
 
 
@@ -135,13 +135,15 @@ def _criteria(one: AssistantParts, block: Block) -> Iterator[Placed]:
     field = block.get("type")
     if field is None or kind_of(field.node) == "null":
         if field is not None or not block.meant("type"):
-            yield Placed(part.piece, Flaw("AL006", part.entry, f"`loopCriteria` has no `type`; there are {listed}"))
+            yield Placed(part.piece, Flaw("AL006", part.entry, f"Missing `type` in `loopCriteria`; expected {listed}"))
     else:
         text = text_of(field.node)
         if text not in CRITERIA_TYPES:
             better = nearest(text or "", CRITERIA_TYPES)
-            hint = f"did you mean `{better}`?" if better else f"there are {listed}"
-            message = f"`{text}` is no type of criterion; {hint}" if text else f"`type` is a text; there are {listed}"
+            hint = f"did you mean `{better}`?" if better else f"expected {listed}"
+            message = (
+                f"Unknown criterion type `{text}`; {hint}" if text else f"`type` must be a string; expected {listed}"
+            )
             yield Placed(part.piece, Flaw("AL005", field.node, message, better))
     yield from (Placed(part.piece, flaw) for flaw in _value(block, one.criteria_type))
 
@@ -152,13 +154,13 @@ def _value(block: Block, type_: str | None) -> Iterator[Flaw]:
         return
     text = text_of(field.node)
     if text is None:
-        yield Flaw("AL007", field.node, f"`value` is a text, not {_article(kind_of(field.node))}")
+        yield Flaw("AL007", field.node, f"`value` must be a string, not {_article(kind_of(field.node))}")
     elif type_ == REGEX and not text:
-        yield Flaw("AL009", field.node, "the empty pattern is found in every output: one iteration, and it is over")
+        yield Flaw("AL009", field.node, "Empty pattern: it matches every output, so the loop ends after one iteration")
     elif type_ == REGEX and (problem := compiled(text).problem):
-        yield Flaw("AL011", field.node, f"the pattern does not compile: {problem}; it would never end the loop")
+        yield Flaw("AL011", field.node, f"Invalid pattern: {problem}; it would never end the loop")
     elif type_ == TEST_PASS and not text.strip() and not block.has("argv"):
-        yield Flaw("AL016", field.node, "there is no command to run, so it never succeeds")
+        yield Flaw("AL016", field.node, "Empty command: it never succeeds, so it never ends the loop")
 
 
 def _article(kind: str) -> str:

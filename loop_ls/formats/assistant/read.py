@@ -24,7 +24,7 @@ def read_assistants(text: str | Text, json: bool = False) -> tuple[Assistant, ..
     """Every assistant of a file, or everything against it, in order. Never raises on content."""
     lines = text if isinstance(text, Text) else Text.of(text)
     tree = read_json(lines) if json else read_yaml(lines)
-    refusals = list(syntax_refusals(tree, "AL001", "an assistant is a mapping with `name` and `persona`"))
+    refusals = list(syntax_refusals(tree, "AL001", "An assistant must be a mapping with `name` and `persona`"))
     if refusals:
         return refusals
     parts = parts_of(tree)

@@ -33,16 +33,18 @@ class TypeOfCheck:
 
 TYPES: Final[Mapping[CheckType, TypeOfCheck]] = MappingProxyType(
     {
-        "equals": TypeOfCheck("the output is the value, blanks around it left out", "text"),
-        "contains": TypeOfCheck("the value stands in the output", "text"),
-        "icontains": TypeOfCheck("the value stands in the output, letter case ignored", "text"),
-        "starts-with": TypeOfCheck("the output begins with the value", "text"),
-        "contains-all": TypeOfCheck("each of the values stands in the output", "texts"),
-        "contains-any": TypeOfCheck("one of the values stands in the output", "texts"),
-        "regex": TypeOfCheck("the pattern is found in the output, within a limit of time", "text"),
-        "is-json": TypeOfCheck("the whole output is JSON, and fits the JSON Schema if there is one", "schema", False),
+        "equals": TypeOfCheck("the output equals the value, ignoring surrounding whitespace", "text"),
+        "contains": TypeOfCheck("the output contains the value", "text"),
+        "icontains": TypeOfCheck("the output contains the value, ignoring case", "text"),
+        "starts-with": TypeOfCheck("the output starts with the value", "text"),
+        "contains-all": TypeOfCheck("the output contains all of the values", "texts"),
+        "contains-any": TypeOfCheck("the output contains at least one of the values", "texts"),
+        "regex": TypeOfCheck("the pattern matches the output, within a time limit", "text"),
+        "is-json": TypeOfCheck(
+            "the whole output is JSON, and matches the JSON Schema if there is one", "schema", False
+        ),
         "contains-json": TypeOfCheck(
-            "a part of the output is JSON, and fits the schema if there is one", "schema", False
+            "part of the output is JSON, and matches the schema if there is one", "schema", False
         ),
         "number": TypeOfCheck(
             "the output, or the field of its JSON that `path` names, is a number in range",
@@ -50,12 +52,12 @@ TYPES: Final[Mapping[CheckType, TypeOfCheck]] = MappingProxyType(
             one_of=("min", "max", "equals"),
         ),
         "llm-rubric": TypeOfCheck(
-            "a model says that the output meets the rubric, with a score of at least `threshold`",
+            "a model judges that the output meets the rubric, with a score of at least `threshold`",
             "text",
             fields=("threshold", "provider", "model", "votes"),
         ),
         "command": TypeOfCheck(
-            "the command ends with status 0; it gets the output as its input, and no shell runs it",
+            "the command exits with status 0; it gets the output on standard input and runs without a shell",
             "words",
             fields=("timeout",),
         ),
@@ -91,19 +93,20 @@ def taken_apart(written: str) -> tuple[CheckType, bool] | None:
 CHECK = shape(
     "check",
     "a check",
-    "One thing that has to hold of the result, of a step, of a loop or of the run.",
-    Key("name", Type.TEXT, "What the check is called in reports. Without it, its type."),
+    "One condition that the result, a step, a loop or the run must meet.",
+    Key("name", Type.TEXT, "Name of the check in reports. Default: its type."),
     Key(
         "type",
         Type.TEXT,
-        "What is compared. `not-` in front turns it around.",
+        "Type of check. The prefix `not-` inverts it.",
         required=True,
         choices=NAMES_OF_TYPES,
     ),
     Key(
         "value",
         Type.ANY,
-        "What its type compares with: a text, a list of texts, the words of a command, a JSON Schema.",
+        "What to compare with, depending on the type: a string, a list of strings, the arguments of a "
+        "command, a JSON Schema.",
         interpolated=True,
     ),
     Key(
@@ -113,42 +116,42 @@ CHECK = shape(
         default="result",
         examples=("result", "step.draft", "stage.coder", "loop.develop", "run"),
     ),
-    Key("every", Type.BOOLEAN, "Looks at each iteration of the loop, not only at its end.", default="false"),
-    Key("path", Type.TEXT, "The field of the output's JSON in which the number stands: `score`, `scores.0.value`."),
-    Key("min", Type.NUMBER, "The least number that passes."),
-    Key("max", Type.NUMBER, "The greatest number that passes."),
-    Key("equals", Type.NUMBER, "The number that passes."),
+    Key("every", Type.BOOLEAN, "Checks each iteration of the loop, not only the last output.", default="false"),
+    Key("path", Type.TEXT, "Field of the JSON output that holds the number: `score`, `scores.0.value`."),
+    Key("min", Type.NUMBER, "Minimum that passes."),
+    Key("max", Type.NUMBER, "Maximum that passes."),
+    Key("equals", Type.NUMBER, "Exact number that passes."),
     Key(
         "threshold",
         Type.NUMBER,
-        "The least score of a rubric (0 to 1), the most dollars of `cost`, the most milliseconds of `latency`.",
+        "Minimum score of a rubric (0 to 1), maximum dollars of `cost`, maximum milliseconds of `latency`.",
         minimum=0,
     ),
-    Key("provider", Type.TEXT, "Who judges the rubric. Without it, who judges `until`.", offers="providers"),
+    Key("provider", Type.TEXT, "Provider that judges the rubric. Default: the judge of `until`.", offers="providers"),
     Key("model", Type.TEXT, "The model that judges the rubric.", offers="models"),
     Key(
         "votes",
         Type.INTEGER,
-        "How often the rubric is judged, 1 or 3 times; most votes count.",
+        "How often the rubric is judged, 1 or 3 times; the majority counts.",
         default="1",
         minimum=1,
         maximum=3,
     ),
-    Key("timeout", Type.DURATION, "How long the command may run.", default="60s", positive=True),
-    Key("weight", Type.NUMBER, "How much it counts in the score.", default="1", minimum=0),
+    Key("timeout", Type.DURATION, "Timeout of the command.", default="60s", positive=True),
+    Key("weight", Type.NUMBER, "Weight of the check in the score.", default="1", minimum=0),
     Key(
         "severity",
         Type.TEXT,
-        "`warn`: it is told when it fails, and fails nothing.",
+        "`warn`: a failure is reported, but does not fail the run.",
         default="error",
         choices=("error", "warn"),
     ),
-    Key("hint", Type.TEXT, "What the planner of an enhance loop is told when it fails."),
-    Key("reveal", Type.BOOLEAN, "Shows the planner the value, too.", default="false"),
+    Key("hint", Type.TEXT, "What the planner of an enhance loop sees if the check fails."),
+    Key("reveal", Type.BOOLEAN, "Also shows the value to the planner.", default="false"),
     Key(
         "optional",
         Type.BOOLEAN,
-        "Passes over a step that was skipped. Without it the check fails there.",
+        "Ignores a step that was skipped. Otherwise the check fails there.",
         default="false",
     ),
 )
@@ -156,7 +159,7 @@ CHECK = shape(
 CHECKS_FILE = shape(
     "checks file",
     "a checks file",
-    "What has to hold of the loop file beside it.",
+    "Checks for the loop file next to it.",
     Key(VERIFIERS, Type.TEXTS, "Steps or stages whose answer begins with PASS or FAIL.", offers="elements"),
     Key(ASSERT, Type.BLOCKS, "The checks.", shape=CHECK),
 )
@@ -164,22 +167,31 @@ CHECKS_FILE = shape(
 CASE = shape(
     "case",
     "a test case",
-    "One input that the loop file is tested with.",
-    Key("name", Type.TEXT, "What the case is called, in reports and for `-k`.", required=True),
+    "One input to test the loop file with.",
+    Key("name", Type.TEXT, "Name of the test case, in reports and for `-k`.", required=True),
     Key(
         "vars",
         Type.ARGUMENTS,
         "`input` is the text that the run is started with; the others are parameters. `file://PATH` reads a file.",
     ),
-    Key(ASSERT, Type.BLOCKS, "Checks of this case alone. One with the name of another takes its place.", shape=CHECK),
-    Key(WITHOUT, Type.TEXTS, "Names of checks of the file that do not hold for this case."),
-    Key("holdout", Type.BOOLEAN, "Keeps the case from the planner of an enhance loop, and tests the result with it."),
-    Key("skip", Type.TEXT, "Leaves the case out; the value is the reason."),
+    Key(
+        ASSERT,
+        Type.BLOCKS,
+        "Checks of this test case only. A check with the name of a general one replaces it.",
+        shape=CHECK,
+    ),
+    Key(WITHOUT, Type.TEXTS, "Names of checks that do not apply to this test case."),
+    Key(
+        "holdout",
+        Type.BOOLEAN,
+        "Hides the test case from the planner of an enhance loop, and tests the result with it.",
+    ),
+    Key("skip", Type.TEXT, "Skips the test case; the value is the reason."),
 )
 
 CASES_FILE = shape(
     "cases file",
     "a cases file",
-    "The inputs that the loop file beside it is tested with.",
+    "Test inputs for the loop file next to it.",
     Key(TESTS, Type.BLOCKS, "The test cases.", required=True, shape=CASE),
 )

@@ -55,7 +55,7 @@ class Target:
 
 @equal_record
 class Check:
-    """`value` is what its type compares with: a text, texts, the words of a command, a JSON Schema. `equals`,
+    """`value` is what its type compares with: a text, texts, the arguments of a command, a JSON Schema. `equals`,
     `minimum` and `maximum` are those of `number`, `threshold` that of `llm-rubric`, `cost` (dollars) and `latency`
     (milliseconds). `hint` is what a planner is told instead of the value, which it sees only with `reveal`."""
 

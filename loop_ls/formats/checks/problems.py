@@ -49,7 +49,7 @@ def checks_flaws(parts: Parts) -> Iterator[Placed]:
     part = parts.get(VERIFIERS)
     if part is not None:
         yield from _placed(part.piece, _field(part.field))
-    yield from _list(parts, ASSERT, "a check is a mapping with `type`")
+    yield from _list(parts, ASSERT, "A check must be a mapping with `type`")
     found = list(checks_in(parts))
     for one in found:
         yield from _placed(one.piece, _check(one))
@@ -61,8 +61,8 @@ def cases_flaws(parts: Parts) -> Iterator[Placed]:
     part = parts.get(TESTS)
     if part is None and not parts.listed(TESTS) and not parts.meant(TESTS):
         piece, at = parts.first or (None, None)
-        yield Placed(piece, Flaw("CK004", at, f"a cases file has no `{TESTS}`"))
-    yield from _list(parts, TESTS, "a test case is a mapping with `name`")
+        yield Placed(piece, Flaw("CK004", at, f"Missing `{TESTS}` in a file of test cases"))
+    yield from _list(parts, TESTS, "A test case must be a mapping with `name`")
     found = list(cases_in(parts))
     for case in found:
         yield from _placed(case.piece, _case(case))
@@ -80,7 +80,7 @@ def _placed(piece: Piece, flaws: Iterable[Flaw]) -> Iterator[Placed]:
 def _list(parts: Parts, name: str, needed: str) -> Iterator[Placed]:
     part, items = parts.get(name), parts.listed(name)
     if part is not None and not items and not isinstance(resolved(part.node), Sequence):
-        yield Placed(part.piece, Flaw("CK003", part.node or part.entry, f"`{name}` is a list"))
+        yield Placed(part.piece, Flaw("CK003", part.node or part.entry, f"`{name}` must be a list"))
     for item in items:
         if item.block is None:
             yield Placed(item.piece, Flaw("CK003", _place_of(item, part), needed))
@@ -95,7 +95,7 @@ def _twice(what: str, named: Iterable[tuple[Piece, Node | None]]) -> Iterator[Pl
     for piece, node in named:
         name = text_of(node)
         if name and name in seen:
-            yield Placed(piece, Flaw("CK007", node, f"another {what} is called `{name}`, too"))
+            yield Placed(piece, Flaw("CK007", node, f"Duplicate {what} name `{name}`"))
         seen.add(name or "")
 
 
@@ -106,26 +106,26 @@ def _field(field: Field) -> Iterator[Flaw]:
     key, node = field.key, field.node
     if kind_of(node) == "null":
         if key.type is not Type.ANY:
-            yield Flaw("CK003", node or field.entry, f"`{key.name}` has no value; it is {_words(key)}")
+            yield Flaw("CK003", node or field.entry, f"`{key.name}` is empty; it must be {_words(key)}")
         return
     if field.fault == "duration":
-        yield Flaw("CK003", node, f"`{key.name}` is {Type.DURATION.value}")
+        yield Flaw("CK003", node, f"`{key.name}` must be {Type.DURATION.value}")
         return
     wrong = wrong_type(key, node)
     if wrong is not None:
-        yield Flaw("CK003", wrong.node, f"`{key.name}` is {_words(key)}")
+        yield Flaw("CK003", wrong.node, f"`{key.name}` must be {_words(key)}")
         return
     text, value = text_of(node), number(node)
     if key.choices and key.name != "type" and text is not None and text not in key.choices:
         better = nearest(text, key.choices)
         listed = ", ".join(f"`{choice}`" for choice in key.choices)
-        hint = f"did you mean `{better}`?" if better else f"there are {listed}"
-        yield Flaw("CK003", node, f"`{text}` is no value of `{key.name}`; {hint}", better)
+        hint = f"did you mean `{better}`?" if better else f"expected {listed}"
+        yield Flaw("CK003", node, f"Unknown `{key.name}` `{text}`; {hint}", better)
     limits = None if value is None else out_of_range(key, value)
     if limits is not None:
-        yield Flaw("CK003", node, f"`{key.name}` is {limits}")
+        yield Flaw("CK003", node, f"`{key.name}` must be {limits}")
     elif key.name == "votes" and value is not None and value not in _VOTES:
-        yield Flaw("CK003", node, "`votes` is 1 or 3")
+        yield Flaw("CK003", node, "`votes` must be 1 or 3")
 
 
 def _words(key: Key) -> str:
@@ -144,7 +144,7 @@ def _fields(block: Block, *own: str) -> Iterator[Flaw]:
 def _case(case: WrittenCase) -> Iterator[Flaw]:
     yield from _fields(case.block)
     if case.block.get("name") is None and not case.block.meant("name"):
-        yield Flaw("CK004", _first(case.block), "the test case has no `name`")
+        yield Flaw("CK004", _first(case.block), "Missing `name` of the test case")
     elif case.block.get("name") is not None and kind_of(case.node("name")) == "text" and is_blank(case.node("name")):
         yield Flaw("CK004", case.node("name"), "`name` is empty")
 
@@ -171,17 +171,17 @@ def _no_type(one: WrittenCheck) -> Iterator[Flaw]:
     field, written = one.block.get("type"), one.text("type")
     if field is None:
         if not one.block.meant("type"):
-            yield Flaw("CK004", _first(one.block), "the check has no `type`")
+            yield Flaw("CK004", _first(one.block), "Missing `type` of the check")
         return
     if not written:
         return  # it is told as a bad value
     instead = REFUSED.get(written.removeprefix("not-"))
     if instead is not None:
-        yield Flaw("CK006", field.node, f"there is no `{written}` here; use `{instead}`")
+        yield Flaw("CK006", field.node, f"Unsupported check type `{written}`; use `{instead}`")
         return
     better = nearest(written, NAMES_OF_TYPES)
-    hint = f"did you mean `{better}`?" if better else "such as `contains`, `regex`, `is-json` or `command`"
-    yield Flaw("CK006", field.node, f"`{written}` is no type of check; {hint}", better)
+    hint = f"did you mean `{better}`?" if better else "use, for example, `contains`, `regex`, `is-json` or `command`"
+    yield Flaw("CK006", field.node, f"Unknown check type `{written}`; {hint}", better)
 
 
 def _value(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
@@ -190,50 +190,50 @@ def _value(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
     if field is None or kind_of(field.node) == "null":
         if known.value and known.value_needed and not (field is None and one.block.meant("value")):
             at = one.block.fields["type"].node if field is None else (field.node or field.entry)
-            yield Flaw("CK004", at, f"`{type_}` needs {_VALUES[known.value]} in `value`")
+            yield Flaw("CK004", at, f"Missing `value`: `{type_}` needs {_VALUES[known.value]}")
         return
     if not known.value:
-        yield Flaw("CK005", field.entry, f"`{type_}` looks at no `value`", advice=True)
+        yield Flaw("CK005", field.entry, f"`{type_}` ignores `value`", advice=True)
         return
     yield from _OF_VALUE[known.value](field.node, type_)
 
 
 def _of_text(node: Node | None, type_: str) -> Iterator[Flaw]:
     if kind_of(node) not in _SCALARS:
-        yield Flaw("CK003", node, f"the value of `{type_}` is a text")
+        yield Flaw("CK003", node, f"The value of `{type_}` must be a string")
     elif type_ != "equals" and not str(plain(node)).strip():
-        yield Flaw("CK004", node, f"`value` is empty, and every output passes `{type_}`")
+        yield Flaw("CK004", node, f"`value` is empty, so every output passes `{type_}`")
     elif type_ == "regex" and (problem := compiled(str(plain(node))).problem):
-        yield Flaw("CK008", node, f"the pattern does not compile: {problem}")
+        yield Flaw("CK008", node, f"Invalid pattern: {problem}")
 
 
 def _of_texts(node: Node | None, type_: str) -> Iterator[Flaw]:
     found = resolved(node)
     listed = found.items if isinstance(found, Sequence) else ()
     if not listed or any(kind_of(item) not in _SCALARS for item in listed):
-        yield Flaw("CK003", node, f"the value of `{type_}` is a list of texts")
+        yield Flaw("CK003", node, f"The value of `{type_}` must be a list of strings")
     elif any(not str(plain(item)).strip() for item in listed):
-        yield Flaw("CK004", node, f"one of the values of `{type_}` is empty, and stands in every output")
+        yield Flaw("CK004", node, f"Empty value in `{type_}`: every output contains it")
 
 
 def _of_words(node: Node | None, type_: str) -> Iterator[Flaw]:
     words = texts_of(node)
     if words is None:
-        told = "is a list of words, such as `[pytest, -q]`; no shell runs it"
-        yield Flaw("CK003", node, f"the value of `{type_}` {told}")
+        told = "must be a list of arguments, such as `[pytest, -q]`; it runs without a shell"
+        yield Flaw("CK003", node, f"The value of `{type_}` {told}")
     elif not words or not words[0].strip():
-        yield Flaw("CK004", node, "there is no program to run")
+        yield Flaw("CK004", node, "Empty command: no program to run")
     else:
         found = resolved(node)
         wrong = [] if not isinstance(found, Sequence) else [one for one in found.items if kind_of(one) != "text"]
         for item in wrong:
-            yield Flaw("CK003", item or node, "a word of a command is a text; put it into quotes")
+            yield Flaw("CK003", item or node, "Arguments of a command must be strings; add quotes")
 
 
 def _of_schema(node: Node | None, type_: str) -> Iterator[Flaw]:
     problem = schema_problem(plain(node))
     if problem:
-        yield Flaw("CK010", node, f"this is no JSON Schema: {problem}")
+        yield Flaw("CK010", node, f"Invalid JSON Schema: {problem}")
 
 
 _OF_VALUE: dict[str, Callable[[Node | None, str], Iterator[Flaw]]] = {
@@ -242,7 +242,12 @@ _OF_VALUE: dict[str, Callable[[Node | None, str], Iterator[Flaw]]] = {
     "words": _of_words,
     "schema": _of_schema,
 }
-_VALUES = {"text": "a text", "texts": "a list of texts", "words": "the words of a command", "schema": "a JSON Schema"}
+_VALUES = {
+    "text": "a text",
+    "texts": "a list of texts",
+    "words": "the arguments of a command",
+    "schema": "a JSON Schema",
+}
 
 
 def _special(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
@@ -250,7 +255,7 @@ def _special(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
     type_ = one.bare_type
     for name, field in one.block.fields.items():
         if name in SPECIAL and name not in known.fields and name != "value":
-            yield Flaw("CK005", field.entry, f"`{type_}` does not look at `{name}`", advice=True)
+            yield Flaw("CK005", field.entry, f"`{type_}` ignores `{name}`", advice=True)
     if known.needed and not one.block.meant(known.needed):
         yield Flaw("CK004", one.block.fields["type"].node, f"`{type_}` needs `{known.needed}`")
     if known.one_of and not any(one.block.meant(name) for name in known.one_of):
@@ -258,7 +263,7 @@ def _special(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
         yield Flaw("CK004", one.block.fields["type"].node, f"`{type_}` needs one of {listed}")
     threshold = number(one.node("threshold"))
     if type_ == "llm-rubric" and threshold is not None and threshold > 1:
-        yield Flaw("CK003", one.node("threshold"), "the score of a rubric is from 0 to 1")
+        yield Flaw("CK003", one.node("threshold"), "`threshold` of a rubric must be from 0 to 1")
 
 
 def _on(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
@@ -266,12 +271,12 @@ def _on(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
     if field is not None and written:
         target = target_of(written)
         if target is None:
-            told = f"`{written}` is no place; write `result`, `step.NAME`, `stage.NAME`, `loop.NAME` or `run`"
+            told = f"Unknown target `{written}`; use `result`, `step.NAME`, `stage.NAME`, `loop.NAME` or `run`"
             yield Flaw("CK011", field.node, told)
         elif known.of_run and target.kind != "run":
-            yield Flaw("CK011", field.node, f"`{one.bare_type}` is known of the whole run only: write `run`")
+            yield Flaw("CK011", field.node, f"`{one.bare_type}` applies only to the whole run; use `run`")
         elif target.kind == "run" and not known.of_run and one.bare_type != "command":
-            yield Flaw("CK011", field.node, f"a run has no text for `{one.bare_type}`; write `result`")
+            yield Flaw("CK011", field.node, f"A run has no text for `{one.bare_type}`; use `result`")
     every = one.block.get("every")
     if every is not None and not written.startswith("loop."):
-        yield Flaw("CK005", every.entry, "`every` is about iterations, and so needs `on: loop.NAME`", advice=True)
+        yield Flaw("CK005", every.entry, "`every` has no effect without `on: loop.NAME`", advice=True)

@@ -23,7 +23,7 @@ from loop_ls.text.lines import Text
 def read_checks(text: str | Text) -> Checks | list[Refusal]:
     """The checks of a file, or everything against it, in order. Never raises on content."""
     tree = _tree(text)
-    if refusals := list(syntax_refusals(tree, "CK001", f"a checks file is a mapping with `{ASSERT}`")):
+    if refusals := list(syntax_refusals(tree, "CK001", f"A checks file must be a mapping with `{ASSERT}`")):
         return refusals
     parts = _parts(tree, CHECKS_FILE)
     if refusals := [refusal(tree, one) for one in checks_flaws(parts) if not one.flaw.advice]:
@@ -34,7 +34,7 @@ def read_checks(text: str | Text) -> Checks | list[Refusal]:
 def read_cases(text: str | Text) -> tuple[Case, ...] | list[Refusal]:
     """The test cases of a file, or everything against it, in order. Never raises on content."""
     tree = _tree(text)
-    if refusals := list(syntax_refusals(tree, "CK001", "a cases file is a mapping with `tests`")):
+    if refusals := list(syntax_refusals(tree, "CK001", "A file of test cases must be a mapping with `tests`")):
         return refusals
     parts = _parts(tree, CASES_FILE)
     if refusals := [refusal(tree, one) for one in cases_flaws(parts) if not one.flaw.advice]:

@@ -18,4 +18,4 @@ def snake(name: str) -> str:
 def camel_advice(keys: Iterable[Key], **others: str) -> dict[str, Advice]:
     """`others` are further words with the key that is meant."""
     meant = {snake(key.name): key.name for key in keys if snake(key.name) != key.name} | others
-    return {written: Advice(f"the key is `{name}`", (name,), rename=True) for written, name in meant.items()}
+    return {written: Advice(f"did you mean `{name}`?", (name,), rename=True) for written, name in meant.items()}

@@ -24,11 +24,11 @@ _NUMERIC = pattern(r"\s*[-+]?\d+\s*", re.ASCII)
 
 #: What a value has to be, in words for people who read JSON.
 WORDS = {
-    Type.TEXT: "a text",
-    Type.INTEGER: "a whole number",
+    Type.TEXT: "a string",
+    Type.INTEGER: "an integer",
     Type.NUMBER: "a number",
     Type.BOOLEAN: "true or false",
-    Type.TEXTS: "a list of texts",
+    Type.TEXTS: "a list of strings",
     Type.BLOCK: "an object",
     Type.BLOCKS: "a list of objects",
     Type.ARGUMENTS: "an object",

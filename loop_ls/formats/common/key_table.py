@@ -18,18 +18,18 @@ from loop_ls.text.record import equal_record, record
 class Type(Enum):
     """What the value of a key has to be. The value is the word for people."""
 
-    TEXT = "text"
-    INTEGER = "a whole number"
+    TEXT = "a string"
+    INTEGER = "an integer"
     NUMBER = "a number"
     BOOLEAN = "true or false"
     DURATION = "a duration such as 30s or 1h30m"
-    TEXTS = "a list of texts"
-    TEXT_OR_TEXTS = "text or a list of texts"
+    TEXTS = "a list of strings"
+    TEXT_OR_TEXTS = "a string or a list of strings"
     NUMBERS = "a list of numbers"
     BLOCK = "a mapping"
     BLOCKS = "a list of mappings"
     BLOCK_MAP = "a mapping of names to mappings"
-    TEXT_MAP = "a mapping of names to texts"
+    TEXT_MAP = "a mapping of names to strings"
     ARGUMENTS = "a mapping of names to values"
     ANY = "anything"
 
@@ -44,7 +44,7 @@ Offers = Literal["", "providers", "models", "workflows", "elements", "servers", 
 #: fails, a condition counts as not met or as false. The engine does it, and the rules say it beforehand.
 Unknown = Literal["stays", "fails", "not met", "false"]
 
-#: What is said about it, behind "it uses ..., which nothing defines".
+#: What is said about it, behind "it uses ..., which is not defined".
 CONSEQUENCES: Mapping[Unknown, str] = MappingProxyType(
     {
         "stays": "it stays as written",

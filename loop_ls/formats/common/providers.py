@@ -33,7 +33,7 @@ PROVIDERS: dict[str, KnownProvider] = {
     for provider in (
         KnownProvider(
             "anthropic",
-            "Anthropic's own service. Its temperature goes from 0 to 1.",
+            "Anthropic's own service. Temperature from 0 to 1.",
             "claude-3-5-sonnet-20241022",
             (
                 *("claude-sonnet-4", "claude-opus-4", "claude-haiku-4", "claude-sonnet-4-20250514"),
@@ -63,7 +63,7 @@ PROVIDERS: dict[str, KnownProvider] = {
         KnownProvider("gemini", "Google's Gemini service.", "gemini-2.0-flash-exp", _GEMINI),
         KnownProvider(
             "openrouter",
-            "OpenRouter: many services behind one key. Models are called `vendor/model`.",
+            "OpenRouter: many services with one key. Models are named `vendor/model`.",
             "anthropic/claude-3.5-sonnet",
             (
                 *("anthropic/claude-3.5-sonnet", "anthropic/claude-3.5-haiku", "openai/gpt-4o", "openai/gpt-4o-mini"),
@@ -91,7 +91,7 @@ PROVIDERS: dict[str, KnownProvider] = {
         ),
         KnownProvider(
             "azure-foundry",
-            "Azure AI Foundry. Models are called by the names of their deployments.",
+            "Azure AI Foundry. Models are named after their deployments.",
             "gpt-4o",
             ("gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "gpt-35-turbo"),
             _OPENAI_EMBEDDINGS,

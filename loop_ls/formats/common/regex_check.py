@@ -50,7 +50,7 @@ def _problem(pattern: str) -> str | None:
             warnings.simplefilter("ignore")
             re.compile(pattern, re.IGNORECASE)
         if _written_out(_tree(pattern)) > WRITTEN_OUT:
-            return f"written out, its repetitions have more than {WRITTEN_OUT:,} parts"
+            return f"its repetitions expand to more than {WRITTEN_OUT:,} parts"
     except re.error as error:
         return str(error)
     except (RecursionError, OverflowError):

@@ -102,21 +102,21 @@ def _difference(token: Token, before: str) -> str | None:
     text = token.text
     match token.kind:
         case "javascript":
-            return "`(?<name>...)` is JavaScript's way to name a group; Python writes `(?P<name>...)`"
+            return "`(?<name>...)` is JavaScript syntax for a named group; Python uses `(?P<name>...)`"
         case "reference":
-            return f"`{text}` is known to JavaScript only; Python writes `(?P={text[3:-1]})`"
+            return f"`{text}` is JavaScript syntax; Python uses `(?P={text[3:-1]})`"
         case "empty":
-            return f"`{text}` is a whole set to JavaScript and the start of one to Python"
+            return f"`{text}` is a complete set in JavaScript, but starts one in Python"
         case "python":
-            return f"`{text}` is known to Python only"
+            return f"`{text}` works only in Python"
         case "wide":
-            return f"`{text}` is known to Python only; JavaScript reads letters"
+            return f"`{text}` works only in Python; JavaScript reads it as letters"
         case "control":
-            return f"`{text}` is known to JavaScript only"
+            return f"`{text}` works only in JavaScript"
         case "upto":
-            return f"`{text}` is a repetition to Python and plain text to JavaScript"
+            return f"`{text}` is a repetition in Python, but plain text in JavaScript"
         case "times" if text == "+" and before in ("times", "upto"):
-            return "a repetition that gives nothing back (`a++`) is known to Python only"
+            return "possessive repetitions (`a++`) work only in Python"
         case "escape" if text[1:].isascii() and text[1:].isalpha() and text[1:] not in _SHARED:
             return _letter(text[1:])
         case _:
@@ -125,5 +125,5 @@ def _difference(token: Token, before: str) -> str | None:
 
 def _letter(letter: str) -> str:
     if letter in _PYTHON_ONLY:
-        return f"`\\{letter}` is {_PYTHON_ONLY[letter]} to Python and the letter `{letter}` to JavaScript"
-    return f"`\\{letter}` is the letter `{letter}` to JavaScript and nothing to Python"
+        return f"`\\{letter}` is {_PYTHON_ONLY[letter]} in Python, but the letter `{letter}` in JavaScript"
+    return f"`\\{letter}` is the letter `{letter}` in JavaScript, but invalid in Python"

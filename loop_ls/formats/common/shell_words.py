@@ -21,7 +21,7 @@ _SIGNS = (
     (";", "`;`"),
     (">", "redirection (`>`)"),
     ("<", "redirection (`<`)"),
-    ("`", "a back-tick"),
+    ("`", "a backtick"),
 )
 
 
@@ -35,14 +35,14 @@ def shell_syntax(command: str) -> str | None:
     inside = "".join(_DOUBLE.findall(_SINGLE.sub("''", command)))
     setting = _SETTING.match(bare)
     if setting:
-        return f"a variable in front of the program (`{setting[0].strip()}...`)"
+        return f"a variable before the program (`{setting[0].strip()}...`)"
     for sign, said in _SIGNS:
         if sign in bare:
             return said
     if _VARIABLE.search(bare) or _VARIABLE.search(inside):
         return "a variable (`$...`)"
     if "`" in inside:
-        return "a back-tick"
+        return "a backtick"
     for word in words(bare):
         if word == "&":
             return "`&`"

@@ -30,35 +30,35 @@ LIMITS = frozenset({"max_iterations", "max_rework_attempts", "max_review_rounds"
 
 
 def _renamed(name: str, *written: str) -> dict[str, Advice]:
-    return {word: Advice(f"the key is `{name}`", (name,), rename=True) for word in written}
+    return {word: Advice(f"did you mean `{name}`?", (name,), rename=True) for word in written}
 
 
 ROLE = shape(
     "role stage",
     "an entry of `roles`",
-    "One stage: a role's turn in every iteration. Stages run one after the other.",
+    "One stage: a role's turn in every iteration. Stages run in sequence.",
     Key(
         "role",
         Type.TEXT,
-        "The role that takes this turn. It settles what the stage may do and how many steps it gets.",
+        "The role that takes this turn. It decides what the stage may do and how many steps it gets.",
         required=True,
         offers="roles",
         inherits=("name",),
     ),
-    Key("name", Type.TEXT, "How the stage is called in progress and history.", default="the role"),
+    Key("name", Type.TEXT, "Name of the stage in progress and history.", default="the role"),
     Key(
         "prompt",
         Type.TEXT,
-        "What the stage has to do. The goal, earlier stages and the outcomes of earlier iterations come along.",
+        "What the stage must do. The goal, earlier stages and the outcomes of earlier iterations are included.",
         required=True,
         interpolated=True,
     ),
-    Key("order", Type.INTEGER, "The place of the stage. It counts if every stage has one.", default="its position"),
-    Key("skills", Type.TEXTS, "Names of skills that the stage gets.", offers="skills"),
+    Key("order", Type.INTEGER, "Position of the stage. Used only if every stage has one.", default="its position"),
+    Key("skills", Type.TEXTS, "Skills available to the stage.", offers="skills"),
     Key(
         "max_iterations",
         Type.INTEGER,
-        "The most steps (model calls) of this stage in one turn; at most 100 count. Not the iterations of the loop.",
+        "Maximum model calls of this stage in one turn, at most 100. Not the iterations of the loop.",
         default="the cap of the role",
     ),
     Key(
@@ -74,7 +74,7 @@ ROLE = shape(
         "Blocks the loop if this stage ends without an artifact.",
         default="false",
     ),
-    Key("memory_required", Type.BOOLEAN, "Notes it if this stage stored no memory.", default="false"),
+    Key("memory_required", Type.BOOLEAN, "Records a note if this stage stored no memory.", default="false"),
     wrong=_renamed("prompt", "instructions", "instruction", "task", "text")
     | _renamed("role", "agent", "persona")
     | _renamed("name", "label", "title")
@@ -85,27 +85,27 @@ ROLE = shape(
 PARAMETER = shape(
     "parameter",
     "an entry of `parameters`",
-    "A value that the start of the loop may give; `{{name}}` stands for it in every text of the definition.",
-    Key("name", Type.TEXT, "What stands between the braces: small letters, digits and `_`.", required=True),
+    "A value that can be passed when the loop starts; use it as `{{name}}` anywhere in the definition.",
+    Key("name", Type.TEXT, "Name used inside the braces: lowercase letters, digits and `_`.", required=True),
     Key("description", Type.TEXT, "What the value is for.", required=True),
-    Key("required", Type.BOOLEAN, "Whether a start has to give it.", default="true"),
+    Key("required", Type.BOOLEAN, "Whether a value must be passed at the start.", default="true"),
     Key(
         "default",
         Type.ANY,
-        "The value if the start gives none. A parameter that is not required needs one; the empty text is one.",
+        "Value if none is passed. An optional parameter needs one, even an empty string.",
     ),
     wrong=_renamed("default", "value")
-    | {"type": Advice("the value of a parameter is always a text"), "optional": Advice("write `required` instead")},
+    | {"type": Advice("the value of a parameter is always a string"), "optional": Advice("use `required` instead")},
 )
 
-_LIMIT = "How many iterations there are at most."
+_LIMIT = "Maximum iterations."
 
 EVALUATION_VALUE = shape(
     "evaluation",
     "the value of `evaluation_bound`",
-    "The last stage judges every iteration; its word of approval ends the loop.",
+    "The last stage judges every iteration; its approval ends the loop.",
     Key("criteria", Type.TEXT, "What the judge looks for. Every stage reads it.", required=True, interpolated=True),
-    Key("max_review_rounds", Type.INTEGER, "How many rounds there are at most.", default="5", minimum=1),
+    Key("max_review_rounds", Type.INTEGER, "Maximum rounds.", default="5", minimum=1),
     wrong=_renamed("max_review_rounds", "max_rounds", "rounds", "max_iterations")
     | _renamed("criteria", "termination_criteria", "acceptance_criteria"),
 )
@@ -114,7 +114,7 @@ GOAL_VALUE = shape(
     "goal",
     "the value of `goal_bound`",
     "A model is asked after every iteration whether the goal is reached.",
-    Key("goal_prompt", Type.TEXT, "What counts as reached, besides the goal itself.", interpolated=True),
+    Key("goal_prompt", Type.TEXT, "What else counts as reached, apart from the goal itself.", interpolated=True),
     Key("max_iterations", Type.INTEGER, _LIMIT, required=True, minimum=1),
     wrong=_renamed("goal_prompt", "goal", "criteria") | _renamed("max_iterations", "max_review_rounds", "rounds"),
 )
@@ -123,10 +123,10 @@ TOOL_VALUE = shape(
     "tool",
     "the value of `tool_bound`",
     "A tool measures every iteration; the loop ends when its number is good enough.",
-    Key("tool", Type.TEXT, "The tool that measures.", required=True),
-    Key("arguments", Type.ARGUMENTS, "What the tool is called with."),
-    Key("operator", Type.TEXT, "How the number of the tool is compared.", required=True, choices=OPERATORS),
-    Key("threshold", Type.NUMBER, "What it is compared with.", required=True),
+    Key("tool", Type.TEXT, "The tool that provides the number.", required=True),
+    Key("arguments", Type.ARGUMENTS, "Arguments of the tool."),
+    Key("operator", Type.TEXT, "Comparison operator.", required=True, choices=OPERATORS),
+    Key("threshold", Type.NUMBER, "Number to compare with.", required=True),
     Key("max_iterations", Type.INTEGER, _LIMIT, required=True, minimum=1),
 )
 
@@ -140,22 +140,22 @@ TERMINATION = shape(
     Key(
         "type",
         Type.TEXT,
-        "Who or what ends the loop: the word of the last stage, a number of iterations, a model that looks at the "
-        "goal, a time, only a person, or the number that a tool gives.",
+        "What ends the loop: the approval of the last stage, a number of iterations, a model that checks "
+        "the goal, a time, only a person, or a number from a tool.",
         required=True,
         choices=TERMINATIONS,
     ),
     Key(
         "value",
         Type.ANY,
-        "What the type asks for: `criteria` and `max_review_rounds`, a number of iterations, `goal_prompt` and "
+        "Value for the type: `criteria` and `max_review_rounds`, a number of iterations, `goal_prompt` and "
         "`max_iterations`, seconds or a date. `manual` takes none.",
     ),
-    Key("max_iterations", Type.INTEGER, "Accepted in place of `value` with `iteration_bound`.", minimum=1),
+    Key("max_iterations", Type.INTEGER, "Accepted instead of `value` with `iteration_bound`.", minimum=1),
     Key(
         "hard",
         Type.BOOLEAN,
-        "With `time_bound`: starts no further stage once the time is up, instead of finishing the iteration.",
+        "With `time_bound`: stops before the next stage once the time is up, instead of finishing the iteration.",
         default="false",
     ),
 )
@@ -163,12 +163,12 @@ TERMINATION = shape(
 APPROVAL = shape(
     "approval",
     "`approval`",
-    "How the answer of the last stage becomes a verdict.",
+    "How the answer of the last stage is turned into a verdict.",
     Key(
         "mode",
         Type.TEXT,
-        "`keyword` looks for words of approval and rejection, `verdict_line` lets the last line that begins with one "
-        "decide, `llm` asks a model.",
+        "`keyword` looks for words of approval and rejection, `verdict_line` uses the last line that "
+        "starts with one, `llm` asks a model.",
         default="keyword",
         choices=APPROVAL_MODES,
     ),
@@ -179,14 +179,14 @@ DEFINITION = shape(
     "role loop",
     "a role-loop definition",
     "A list of roles that take turns until a condition ends the loop.",
-    Key("name", Type.TEXT, "How the loop is started: small letters, digits, `-` and `_`.", required=True),
+    Key("name", Type.TEXT, "Name to start the loop by: lowercase letters, digits, `-` and `_`.", required=True),
     Key("description", Type.TEXT, "One line that says what the loop is for.", required=True),
-    Key("parameters", Type.BLOCKS, "Values that a start may give.", shape=PARAMETER),
-    Key("roles", Type.BLOCKS, "The stages in the order in which they run.", required=True, shape=ROLE),
+    Key("parameters", Type.BLOCKS, "Values that can be passed at the start.", shape=PARAMETER),
+    Key("roles", Type.BLOCKS, "The stages, in running order.", required=True, shape=ROLE),
     Key(
         "termination_condition",
         Type.BLOCK,
-        "When the loop ends. Without one it ends after a single iteration.",
+        "When the loop ends. Default: after a single iteration.",
         required=True,
         shape=TERMINATION,
     ),
@@ -194,12 +194,11 @@ DEFINITION = shape(
     Key(
         "max_rework_attempts",
         Type.INTEGER,
-        "How many rounds in a row a model may reject (`approval.mode: llm`) before the loop is blocked instead of "
-        "using up the rest.",
+        "How many rounds in a row a model may reject (`approval.mode: llm`) before the loop is blocked.",
         default="3",
     ),
-    Key("version", Type.INTEGER, "The version of the definition, counted by whoever stores it.", default="1"),
-    Key("on_question", Type.TEXT, "Read by older programs, and ignored.", idle=True),
+    Key("version", Type.INTEGER, "Version of the definition, maintained by the program that stores it.", default="1"),
+    Key("on_question", Type.TEXT, "Used by older programs; ignored.", idle=True),
     wrong=_renamed("termination_condition", "termination", "until", "stop_condition", "exit_condition")
     | _renamed("roles", "stages", "steps", "agents")
     | _renamed("parameters", "params", "inputs", "arguments"),

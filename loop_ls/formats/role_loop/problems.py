@@ -60,15 +60,15 @@ def role_loop_flaws(loop: RoleLoopParts, roles: Iterable[str]) -> Iterator[Place
 
 def _name(loop: RoleLoopParts) -> Iterator[Placed]:
     part = loop.parts.get("name")
-    rule = "small letters, digits, `-` and `_`, such as `write-and-review`"
+    rule = "lowercase letters, digits, `-` and `_`, e.g. `write-and-review`"
     if part is None or part.node is None:
         if not loop.parts.meant("name"):
-            yield Placed(None, Flaw("RL002", None, f"the definition has no `name`; it takes {rule}"))
+            yield Placed(None, Flaw("RL002", None, f"Missing `name`; use {rule}"))
         return
     text = text_of(part.node)
     if text is None or not NAME.fullmatch(text):
-        written = f"`{text}`" if text else "this"
-        yield Placed(part.piece, Flaw("RL002", part.node, f"{written} is no name of a loop; it takes {rule}"))
+        written = f" `{text}`" if text else ""
+        yield Placed(part.piece, Flaw("RL002", part.node, f"Invalid loop name{written}; use {rule}"))
 
 
 # -- stages ---------------------------------------------------------------------------------------
@@ -78,17 +78,19 @@ def _list_of_roles(loop: RoleLoopParts) -> Iterator[Placed]:
     part = loop.parts.get("roles")
     if part is None:
         if not loop.parts.meant("roles"):
-            yield Placed(None, Flaw("RL005", None, "the definition has no `roles`; it needs one at least"))
+            yield Placed(None, Flaw("RL005", None, "Missing `roles`; add at least one"))
         return
     if not loop.stages:
         found = resolved(part.node)
         empty = isinstance(found, Sequence) and not found.items
-        message = "`roles` is empty; a loop needs one at least" if empty else "`roles` is a list of objects"
+        message = "`roles` is empty; add at least one" if empty else "`roles` must be a list of objects"
         yield Placed(part.piece, Flaw("RL005", part.entry if part.node is None else part.node, message))
     for item in loop.stages:
         if item.block is None:
             at = item.node or part.entry
-            yield Placed(item.piece, Flaw("RL005", at, "an entry of `roles` is an object with `role` and `prompt`"))
+            yield Placed(
+                item.piece, Flaw("RL005", at, "Each entry of `roles` must be an object with `role` and `prompt`")
+            )
 
 
 def _stage(loop: RoleLoopParts, stage: Item, block: Block, known: tuple[str, ...], number: int) -> Iterator[Flaw]:
@@ -96,9 +98,9 @@ def _stage(loop: RoleLoopParts, stage: Item, block: Block, known: tuple[str, ...
     prompt = block.get("prompt")
     if prompt is None:
         if not block.meant("prompt"):
-            yield Flaw("RL008", block.node, "the stage has no `prompt`: nobody says what to do")
+            yield Flaw("RL008", block.node, "Missing `prompt`: tell the role what to do")
     elif is_blank(prompt.node):
-        yield Flaw("RL008", prompt.node or prompt.entry, "the prompt is empty: nobody says what to do")
+        yield Flaw("RL008", prompt.node or prompt.entry, "Empty `prompt`: tell the role what to do")
     artifact = block.get("requires_artifact_from")
     if artifact is not None and artifact.node is not None and kind_of(artifact.node) != "null":
         yield from _artifact(loop, artifact.node, number)
@@ -108,19 +110,19 @@ def _role(loop: RoleLoopParts, stage: Item, block: Block, known: tuple[str, ...]
     part = role_part(stage)
     if part is None:
         if not block.meant("role") and not block.meant("name"):
-            yield Flaw("RL006", block.node, "the stage has no `role`")
+            yield Flaw("RL006", block.node, "Missing `role`")
         return
     at = part.node or part.entry
     if is_blank(part.node):
-        yield Flaw("RL006", at, "the role is empty")
+        yield Flaw("RL006", at, "Empty `role`")
         return
     text = text_of(part.node)
     filled = fill(text, loop.values) if text is not None else None
     if filled is None or filled.open or filled.text in known:
         return
     better = nearest(filled.text, known)
-    hint = f"; did you mean `{better}`?" if better else f"; there are {', '.join(f'`{one}`' for one in sorted(known))}"
-    yield Flaw("RL007", at, f"`{filled.text}` is no role{hint}", None if filled.names else better)
+    hint = f"; did you mean `{better}`?" if better else f"; expected {', '.join(f'`{one}`' for one in sorted(known))}"
+    yield Flaw("RL007", at, f"Unknown role `{filled.text}`{hint}", None if filled.names else better)
 
 
 def _artifact(loop: RoleLoopParts, node: Node, number: int) -> Iterator[Flaw]:
@@ -132,10 +134,10 @@ def _artifact(loop: RoleLoopParts, node: Node, number: int) -> Iterator[Flaw]:
             return
         index = numeric_text(filled.text)
     if index is None or index < 0:
-        yield Flaw("RL020", node, "`requires_artifact_from` is the index of an earlier stage, counted from 0")
+        yield Flaw("RL020", node, "`requires_artifact_from` must be the index of an earlier stage (from 0)")
     elif index >= number:
-        what = "the stage itself" if index == number else "no earlier stage"
-        yield Flaw("RL020", node, f"{index} is {what}: this one has index {number}, counted from 0")
+        what = "this stage itself" if index == number else "not an earlier stage"
+        yield Flaw("RL020", node, f"{index} is {what}; this stage has index {number} (from 0)")
 
 
 # -- parameters -----------------------------------------------------------------------------------
@@ -149,18 +151,18 @@ def _parameters(loop: RoleLoopParts) -> Iterator[Placed]:
 
 
 def _parameter(item: Item, block: Block, seen: set[str]) -> Iterator[Flaw]:
-    rule = "small letters, digits and `_`, a letter first"
+    rule = "lowercase letters, digits and `_`, starting with a letter"
     name = block.get("name")
     text = None if name is None else text_of(name.node)
     if name is None or name.node is None:
         if not block.meant("name"):
-            yield Flaw("RL013", block.node, f"the parameter has no `name`; it takes {rule}")
+            yield Flaw("RL013", block.node, f"Missing parameter `name`; use {rule}")
     elif text is None or not PARAMETER_NAME.fullmatch(text):
-        written = f"`{text}`" if text else "this"
-        yield Flaw("RL013", name.node, f"{written} is no name of a parameter; it takes {rule}")
+        written = f" `{text}`" if text else ""
+        yield Flaw("RL013", name.node, f"Invalid parameter name{written}; use {rule}")
     if text and name is not None:
         if text in seen:
-            yield Flaw("RL014", name.node, f"the parameter `{text}` is declared above")
+            yield Flaw("RL014", name.node, f"Duplicate parameter `{text}`")
         seen.add(text)
     yield from _default(item, block, text)
 
@@ -170,10 +172,10 @@ def _default(item: Item, block: Block, name: str | None) -> Iterator[Flaw]:
     if default is not None:
         if not isinstance(resolved(default.node), Scalar) or kind_of(default.node) == "null":
             at = default.node or default.entry
-            yield Flaw("RL015", at, "a default is a text, a number, or true or false")
+            yield Flaw("RL015", at, "`default` must be a string, a number, or true or false")
     elif is_required(item) is False and not block.meant("default"):
         of = f"`{name}`" if name else "the parameter"
-        yield Flaw("RL015", block.node, f"{of} is not required and has no `default`; the empty text is one")
+        yield Flaw("RL015", block.node, f"Missing `default`: {of} is not required; add a default, even an empty string")
 
 
 # -- types ----------------------------------------------------------------------------------------
@@ -197,11 +199,11 @@ def _types(loop: RoleLoopParts) -> Iterator[Placed]:
 def _list_of_parameters(loop: RoleLoopParts, part: Part) -> Iterator[Placed]:
     items = loop.parts.listed("parameters")
     if not items and part.node is not None and not isinstance(resolved(part.node), Sequence):
-        yield Placed(part.piece, Flaw("RL023", part.node, "`parameters` is a list of objects"))
+        yield Placed(part.piece, Flaw("RL023", part.node, "`parameters` must be a list of objects"))
     for item in items:
         if item.block is None:
             at = item.node or part.entry
-            yield Placed(item.piece, Flaw("RL023", at, "an entry of `parameters` is an object with `name`"))
+            yield Placed(item.piece, Flaw("RL023", at, "Each entry of `parameters` must be an object with `name`"))
 
 
 def _block_types(loop: RoleLoopParts, block: Block) -> Iterator[Flaw]:
@@ -217,7 +219,7 @@ def _field_types(loop: RoleLoopParts, field: Field) -> Iterator[Flaw]:
         return
     wrong = wrong_type(key, node)
     if wrong is not None and not _stands_for(loop, key, node):
-        yield Flaw("RL023", wrong.node, f"`{key.name}` is {WORDS[key.type]}", unquoted(key, node))
+        yield Flaw("RL023", wrong.node, f"`{key.name}` must be {WORDS[key.type]}", unquoted(key, node))
     elif key.name == "approval" and isinstance(field.value, Block):
         yield from _approval(loop, field.value)
 
@@ -228,7 +230,7 @@ def _approval(loop: RoleLoopParts, block: Block) -> Iterator[Flaw]:
     text = None if mode is None else text_of(mode.node)
     if mode is not None and text is not None and fill(text, loop.values).text not in APPROVAL_MODES:
         listed = ", ".join(f"`{one}`" for one in APPROVAL_MODES)
-        yield Flaw("RL023", mode.node, f"`mode` is one of {listed}", nearest(text, APPROVAL_MODES))
+        yield Flaw("RL023", mode.node, f"`mode` must be one of {listed}", nearest(text, APPROVAL_MODES))
 
 
 def _stands_for(loop: RoleLoopParts, key: Key, node: Node) -> bool:

@@ -38,7 +38,7 @@ def read_role_loop(
 ) -> RoleLoop | list[Refusal]:
     """The definition, or every reason against it, in order. Never raises on content."""
     tree = read_json(text if isinstance(text, Text) else Text.of(text))
-    refusals = list(syntax_refusals(tree, "RL001", "a role-loop definition is an object"))
+    refusals = list(syntax_refusals(tree, "RL001", "A role-loop definition must be an object"))
     if refusals:
         return refusals
     loop = role_loop_of(tree, given)

@@ -42,7 +42,9 @@ class Reading(NamedTuple):
 def read_termination(node: Node, values: Values) -> Reading:
     found = resolved(node)
     if not isinstance(found, Mapping):
-        return Reading(flaws=(Flaw("RL012", node, "`termination_condition` is an object with `type` and `value`"),))
+        return Reading(
+            flaws=(Flaw("RL012", node, "`termination_condition` must be an object with `type` and `value`"),)
+        )
     reader = _Reader(read_block(keys.TERMINATION, found), values)
     value = reader.read()
     return Reading(value, tuple(reader.flaws), reader.type, reader.inner)
@@ -79,11 +81,11 @@ class _Reader:
         if field is None or is_blank(field.node):
             if field is not None or not self.block.meant("type"):
                 at = self.block.node if field is None or field.node is None else field.node
-                self._flaw(at, f"the termination condition has no `type`; there are {listed}", "RL011")
+                self._flaw(at, f"Missing `type` in `termination_condition`; expected {listed}", "RL011")
             return None
         written = text_of(field.node)
         if written is None:
-            self._flaw(field.node, f"`type` is a text; there are {listed}", "RL011")
+            self._flaw(field.node, f"`type` must be a string; expected {listed}", "RL011")
             return None
         filled = fill(written, self.values)
         if filled.open:
@@ -92,15 +94,15 @@ class _Reader:
             return filled.text
         parameter = _only(written, filled)
         better = nearest(filled.text, keys.TERMINATIONS)
-        hint = f"did you mean `{better}`?" if better else f"there are {listed}"
-        sentence = f"`{filled.text}` is no type of a termination condition; {hint}"
+        hint = f"did you mean `{better}`?" if better else f"expected {listed}"
+        sentence = f"Unknown termination type `{filled.text}`; {hint}"
         self.flaws.append(Flaw("RL011", field.node or self.block.node, sentence, better, parameter))
         return None
 
     # -- one type each ----------------------------------------------------------------------------
 
     def _evaluation(self) -> Termination | None:
-        node = self._value("criteria that the last stage judges by")
+        node = self._value("the criteria that the last stage judges by")
         if node is None:
             return None
         if kind_of(node) == "text":
@@ -117,7 +119,7 @@ class _Reader:
     def _iterations(self) -> Termination | None:
         sibling, own = self.block.get("max_iterations"), self.block.get("value")
         if sibling is not None:
-            sentence = "`iteration_bound` takes its number in `value`; `max_iterations` is understood as well"
+            sentence = "Use `value` for the number of `iteration_bound`; `max_iterations` also works"
             self.flaws.append(Flaw("RL012", sibling.entry, sentence, advice=True))
         field = own or sibling
         if field is None:
@@ -154,7 +156,7 @@ class _Reader:
                     return TimeBound(deadline=deadline, hard=is_hard)
         if seconds is not None and seconds > 0:
             return TimeBound(seconds, hard=is_hard)
-        sentence = "`time_bound` takes seconds above 0, or a date such as `2031-12-31T18:00:00Z`"
+        sentence = "`time_bound` must be seconds above 0, or a date such as `2031-12-31T18:00:00Z`"
         self._flaw(node, sentence, parameter=parameter)
         return None
 
@@ -165,7 +167,7 @@ class _Reader:
             return None
         arguments = block.get("arguments")
         if arguments is not None and kind_of(arguments.node) not in ("object", "null"):
-            self._flaw(arguments.node, "`arguments` is an object")
+            self._flaw(arguments.node, "`arguments` must be an object")
         given = plain(arguments.node) if arguments is not None and not self.flaws else None
         return ToolBound(
             self._required_text(block, "tool") or "",
@@ -183,7 +185,7 @@ class _Reader:
         if field is not None and field.node is not None:
             return field.node
         if not self.block.meant("value"):
-            self._flaw(self.block.node, f"`{self.type}` has no `value`; it takes {what}")
+            self._flaw(self.block.node, f"Missing `value`: `{self.type}` needs {what}")
         return None
 
     def _object(self, node: Node, type_: str) -> Block | None:
@@ -192,7 +194,7 @@ class _Reader:
             self.inner = read_block(shape, found)
             return self.inner
         needed = " and ".join(f"`{key.name}`" for key in shape.keys.values() if key.required)
-        self._flaw(node, f"`{type_}` takes an object with {needed}")
+        self._flaw(node, f"`{type_}` needs an object with {needed}")
         return None
 
     def _limit(self, node: Node | None, what: str) -> int | None:
@@ -207,7 +209,7 @@ class _Reader:
             count, parameter = numeric_text(filled.text), _only(text, filled)
         if count is not None and count > 0:
             return count
-        self._flaw(node or self.block.node, f"{name} is a whole number above 0", parameter=parameter)
+        self._flaw(node or self.block.node, f"{name} must be an integer above 0", parameter=parameter)
         return None
 
     def _required_limit(self, block: Block, name: str) -> int | None:
@@ -223,18 +225,18 @@ class _Reader:
         if field is not None and field.node is not None:
             return field.node
         if not block.meant(name):
-            self._flaw(block.node, f"`{name}` is missing in {block.shape.title}")
+            self._flaw(block.node, f"Missing `{name}` in {block.shape.title}")
         return None
 
     def _text(self, node: Node | None, what: str) -> str | None:
         text = text_of(node)
         if text is None:
-            self._flaw(node or self.block.node, f"{what} is a text")
+            self._flaw(node or self.block.node, f"{what} must be a string")
             return None
         filled = fill(text, self.values)
         if filled.text.strip() or filled.open:
             return filled.text
-        self._flaw(node or self.block.node, f"{what} has to say something", parameter=_only(text, filled))
+        self._flaw(node or self.block.node, f"{what} must not be empty", parameter=_only(text, filled))
         return None
 
     def _operator(self, block: Block) -> str:
@@ -244,7 +246,9 @@ class _Reader:
         text = text_of(node)
         filled = fill(text, self.values) if text is not None else Filled("")
         if filled.text not in keys.OPERATORS and not filled.open:
-            self._flaw(node, f"`operator` is one of {', '.join(keys.OPERATORS)}", parameter=_only(text or "", filled))
+            self._flaw(
+                node, f"`operator` must be one of {', '.join(keys.OPERATORS)}", parameter=_only(text or "", filled)
+            )
         return filled.text
 
     def _threshold(self, block: Block) -> float | None:
@@ -260,7 +264,7 @@ class _Reader:
                 return None
             found, parameter = _float(filled.text), _only(text, filled)
         if found is None:
-            self._flaw(node, "`threshold` is a number", parameter=parameter)
+            self._flaw(node, "`threshold` must be a number", parameter=parameter)
         return found
 
     def _flaw(

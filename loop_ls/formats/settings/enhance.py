@@ -97,23 +97,23 @@ def fault(key: Key, value: Json) -> str | None:
     """What is wrong with a value; None: nothing."""
     if key.name == "fallbackPool":
         good = isinstance(value, list) and all(_pair(one) is not None for one in value)
-        return None if good else "is a list of objects with `provider` and `model`"
+        return None if good else "must be a list of objects with `provider` and `model`"
     if key.name == "files":
         good = isinstance(value, list) and all(isinstance(one, str) and lies_below(one) for one in value)
         return None if good else "is a list of files below the workspace, such as `parts/draft.yaml`"
     match key.type:
         case Type.TEXTS:
             good = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
-            return None if good else "is a list of names"
+            return None if good else "must be a list of names"
         case Type.BOOLEAN:
-            return None if isinstance(value, bool) else "is `true` or `false`"
+            return None if isinstance(value, bool) else "must be `true` or `false`"
         case Type.INTEGER | Type.NUMBER:
             return _number_fault(key, value)
         case _ if key.choices:
             listed = " or ".join(f"`{one}`" for one in key.choices)
-            return None if value in key.choices else f"is {listed}"
+            return None if value in key.choices else f"must be {listed}"
         case _:
-            return None if isinstance(value, str) and value else "is a text"
+            return None if isinstance(value, str) and value else "must be a string"
 
 
 def lies_below(path: str) -> bool:
@@ -141,14 +141,14 @@ def is_knob(name: str) -> bool:
 def _number_fault(key: Key, value: Json) -> str | None:
     whole = key.type is Type.INTEGER
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return "is a whole number" if whole else "is a number"
+        return "must be an integer" if whole else "must be a number"
     if key.positive and value <= 0:
-        return "is more than 0"
+        return "must be more than 0"
     low, high = key.minimum, key.maximum
     if (low is not None and value < low) or (high is not None and value > high):
         if high is None:
-            return f"is {low:g} or more"
-        return f"is at most {high:g}" if low is None else f"is {low:g} to {high:g}"
+            return f"must be {low:g} or more"
+        return f"must be at most {high:g}" if low is None else f"must be from {low:g} to {high:g}"
     return None
 
 

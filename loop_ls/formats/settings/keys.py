@@ -16,50 +16,54 @@ AGENT_SPEECHES = ("claude-code", "codex", "opencode", "text")
 PROVIDER_KINDS = ("openai", "anthropic", "local", "scripted", "agent-cli", "pydantic-ai")
 
 _TARGET = (
-    Key("provider", Type.TEXT, "The provider to ask.", offers="providers"),
-    Key("model", Type.TEXT, "The model to ask.", offers="models"),
+    Key("provider", Type.TEXT, "Provider to use.", offers="providers"),
+    Key("model", Type.TEXT, "Model to use.", offers="models"),
 )
 
 PRICE = shape(
     "price",
     "`price`",
-    "What a provider charges, in US dollars for a million tokens. Both amounts are needed: a run with a cap in "
-    "dollars is refused where nobody knows what a call costs.",
-    Key("input", Type.NUMBER, "For a million tokens that are sent.", required=True, minimum=0),
-    Key("output", Type.NUMBER, "For a million tokens of answers, reasoning included.", required=True, minimum=0),
+    "Price of a provider in US dollars per million tokens. Both amounts are required: a run with a "
+    "budget in dollars is refused if the price of a call is unknown.",
+    Key("input", Type.NUMBER, "Per million input tokens.", required=True, minimum=0),
+    Key("output", Type.NUMBER, "Per million output tokens, including reasoning.", required=True, minimum=0),
 )
 
 
 _PROVIDER_KEYS = (
-    Key("kind", Type.TEXT, "The dialect it speaks.", choices=PROVIDER_KINDS),
-    Key("cli", Type.ANY, "The program of an `agent-cli`, as a list of words; never a shell line."),
+    Key("kind", Type.TEXT, "API that the provider speaks.", choices=PROVIDER_KINDS),
+    Key("cli", Type.ANY, "Program of an `agent-cli`, as a list of arguments; it runs without a shell."),
     Key(
         "speaks",
         Type.TEXT,
-        "Which agent the program of an `agent-cli` behaves like, where its name does not tell.",
+        "Which agent the program of an `agent-cli` behaves like, if its name does not show it.",
         choices=AGENT_SPEECHES,
     ),
-    Key("vendor", Type.TEXT, "The service that a `pydantic-ai` provider means, where its name does not tell."),
-    Key("baseUrl", Type.TEXT, "Where it answers. Shown and confirmed before the first call."),
-    Key("apiKeyEnv", Type.TEXT, "The environment variable that holds its key. The key itself never stands in a file."),
-    Key("defaultModel", Type.TEXT, "The model to ask where a file names none."),
-    Key("models", Type.TEXTS, "Its models, for completion."),
-    Key("maxConcurrency", Type.INTEGER, "The most calls at one time.", minimum=1),
-    Key("requestsPerMinute", Type.INTEGER, "The most calls in one minute.", minimum=1),
-    Key("tokensPerMinute", Type.INTEGER, "The most tokens in one minute, sent and answered together.", minimum=1),
-    Key("timeoutSeconds", Type.NUMBER, "How long one answer may take in all.", default="300", minimum=0),
-    Key("firstTokenSeconds", Type.NUMBER, "How long it may take until an answer begins.", minimum=0),
-    Key("idleSeconds", Type.NUMBER, "How long an answer may stop in the middle.", default="60", minimum=0),
-    Key("embeddingModel", Type.TEXT, "The model for vectors where a step names none."),
-    Key("fallback", Type.TEXTS, "Who is asked when it is out of order, in this order: `provider` or `provider/model`."),
-    Key("price", Type.BLOCK, "US dollars for a million tokens, as `{input: 0.5, output: 1.5}`.", shape=PRICE),
-    Key("script", Type.ANY, "The answers of a `scripted` provider, or the file that holds them."),
+    Key("vendor", Type.TEXT, "Service of a `pydantic-ai` provider, if its name does not show it."),
+    Key("baseUrl", Type.TEXT, "Base URL of the API. Shown and confirmed before the first call."),
+    Key(
+        "apiKeyEnv", Type.TEXT, "Name of the environment variable with the API key. Never put the key itself in a file."
+    ),
+    Key("defaultModel", Type.TEXT, "Model to use if a file does not set one."),
+    Key("models", Type.TEXTS, "Known models, for completion."),
+    Key("maxConcurrency", Type.INTEGER, "Maximum concurrent calls.", minimum=1),
+    Key("requestsPerMinute", Type.INTEGER, "Maximum calls per minute.", minimum=1),
+    Key("tokensPerMinute", Type.INTEGER, "Maximum tokens per minute, input and output together.", minimum=1),
+    Key("timeoutSeconds", Type.NUMBER, "Timeout for a whole answer.", default="300", minimum=0),
+    Key("firstTokenSeconds", Type.NUMBER, "Timeout until an answer starts.", minimum=0),
+    Key("idleSeconds", Type.NUMBER, "Timeout for a pause within an answer.", default="60", minimum=0),
+    Key("embeddingModel", Type.TEXT, "Embedding model if a step does not set one."),
+    Key(
+        "fallback", Type.TEXTS, "Providers to use if this one is unavailable, in order: `provider` or `provider/model`."
+    ),
+    Key("price", Type.BLOCK, "US dollars per million tokens, e.g. `{input: 0.5, output: 1.5}`.", shape=PRICE),
+    Key("script", Type.ANY, "Answers of a `scripted` provider, or the file that contains them."),
 )
 
 PROVIDER_SETTINGS = shape(
     "provider settings",
     "a provider of the settings",
-    "One service, or one program, that answers questions.",
+    "A service or program that answers prompts.",
     *_PROVIDER_KEYS,
     wrong=camel_advice(_PROVIDER_KEYS, model="defaultModel", url="baseUrl", type="kind"),
 )
@@ -67,39 +71,40 @@ PROVIDER_SETTINGS = shape(
 JUDGE = shape(
     "judge",
     "`judge`",
-    "Who judges `until`. Without it the provider and model of the calling workflow do.",
+    "Judge of `until` conditions. Default: the provider and model of the calling workflow.",
     *_TARGET,
     Key(
         "local",
         Type.BOOLEAN,
-        "Conditions that name the text to look for (`The output says PASS`) are decided without asking a model. "
-        "Others go to the model that `judge` names; without one a run that has such a condition is refused.",
+        "Decides conditions that name the text to look for (`The output says PASS`) without a model. "
+        "Other conditions go to the model set in `judge`; without one, a run with such a condition is refused.",
         default="false",
     ),
     Key(
         "impossible",
         Type.BOOLEAN,
-        "The judge may also answer IMPOSSIBLE, where no further iteration can meet the condition. Said twice in a row, "
-        "each time with the condition quoted, it ends the loop as `the condition cannot be met`, never as a success.",
+        "Lets the judge answer IMPOSSIBLE if no further iteration can meet the condition. Two such "
+        "answers in a row, each quoting the condition, end the loop as `the condition cannot be met`, "
+        "never as a success.",
         default="false",
     ),
 )
 
-ASSIST = shape("assist", "`assist`", "The interactive assistant; what plans and repairs inherits from it.", *_TARGET)
+ASSIST = shape("assist", "`assist`", "The interactive assistant; the planner inherits from it.", *_TARGET)
 
 FALLBACK = shape(
     "fallback",
     "an entry of `fallbackPool`",
     "A provider and a model that the planner may add as a fallback.",
-    Key("provider", Type.TEXT, "The provider to ask.", required=True, offers="providers"),
-    Key("model", Type.TEXT, "The model to ask.", required=True, offers="models"),
+    Key("provider", Type.TEXT, "Provider to use.", required=True, offers="providers"),
+    Key("model", Type.TEXT, "Model to use.", required=True, offers="models"),
 )
 
 ROLE = shape(
     "role",
     "a role",
     "One role of a role loop.",
-    Key("instructions", Type.TEXT, "What the role is told."),
+    Key("instructions", Type.TEXT, "Instructions for the role."),
     Key(
         "access",
         Type.TEXT,
@@ -107,93 +112,93 @@ ROLE = shape(
         choices=("full", "readonly-shell", "readonly", "minimal"),
     ),
     *_TARGET,
-    Key("maxSteps", Type.INTEGER, "The most rounds of tool calls.", minimum=1),
+    Key("maxSteps", Type.INTEGER, "Maximum rounds of tool calls.", minimum=1),
 )
 
 SERVER = shape(
     "server",
     "an MCP server",
     "One MCP server whose tools steps may use.",
-    Key("command", Type.ANY, "The program to start, as a text or a list of words."),
-    Key("args", Type.TEXTS, "The words behind the program."),
-    Key("env", Type.TEXT_MAP, "More environment variables for the program."),
-    Key("cwd", Type.TEXT, "The folder it runs in."),
-    Key("url", Type.TEXT, "Where a server that already runs answers."),
+    Key("command", Type.ANY, "Program to start, as a string or a list of arguments."),
+    Key("args", Type.TEXTS, "Arguments of the program."),
+    Key("env", Type.TEXT_MAP, "Additional environment variables for the program."),
+    Key("cwd", Type.TEXT, "Working folder."),
+    Key("url", Type.TEXT, "URL of a server that is already running."),
     Key("headers", Type.TEXT_MAP, "Headers for `url`; `${NAME}` takes a value from the environment."),
-    Key("type", Type.TEXT, "How to talk to it.", choices=("stdio", "http", "sse")),
-    Key("timeoutSeconds", Type.NUMBER, "How long its start may take.", default="30", minimum=0),
+    Key("type", Type.TEXT, "Transport of the server.", choices=("stdio", "http", "sse")),
+    Key("timeoutSeconds", Type.NUMBER, "Startup timeout.", default="30", minimum=0),
 )
 
 STRATEGY = shape(
     "strategy",
     "a strategy",
-    "One way to look into a store: its vectors, and how much they count.",
-    Key("column", Type.TEXT, "The column with the vectors."),
-    Key("weight", Type.NUMBER, "How much its results count.", default="1", minimum=0),
-    Key("threshold", Type.NUMBER, "Results less similar than this are left out.", default="0"),
+    "One search strategy of a store: its vectors, and their weight.",
+    Key("column", Type.TEXT, "Column with the vectors."),
+    Key("weight", Type.NUMBER, "Weight of the results.", default="1", minimum=0),
+    Key("threshold", Type.NUMBER, "Minimum similarity of a result.", default="0"),
 )
 
 STORE = shape(
     "store",
     "a store",
     "Documents with vectors: a PostgreSQL table, or what an MCP server searches.",
-    Key("server", Type.TEXT, "The MCP server that searches it.", offers="servers"),
-    Key("tool", Type.TEXT, "The tool of that server; without it the one whose name says that it searches."),
-    Key("databaseUrlEnv", Type.TEXT, "The environment variable with the address of a PostgreSQL database."),
-    Key("table", Type.TEXT, "The table, or the collection of the server."),
-    Key("idColumn", Type.TEXT, "The column that tells documents apart.", default="id"),
-    Key("textColumns", Type.TEXTS, "The columns that are shown."),
-    Key("metadataColumns", Type.TEXTS, "Further columns that come along."),
-    Key("provider", Type.TEXT, "Who makes the vector of a question.", offers="providers"),
-    Key("model", Type.TEXT, "The model for it.", offers="models"),
-    Key("dimensions", Type.INTEGER, "How many numbers a vector has.", default="the model's own", minimum=1),
-    Key("strategies", Type.BLOCK_MAP, "Ways to look into it, by name.", shape=STRATEGY),
+    Key("server", Type.TEXT, "MCP server that searches it.", offers="servers"),
+    Key("tool", Type.TEXT, "Tool of that server. Default: the one with a search-like name."),
+    Key("databaseUrlEnv", Type.TEXT, "Environment variable with the URL of a PostgreSQL database."),
+    Key("table", Type.TEXT, "Table, or collection of the server."),
+    Key("idColumn", Type.TEXT, "Column that identifies a document.", default="id"),
+    Key("textColumns", Type.TEXTS, "Columns to show."),
+    Key("metadataColumns", Type.TEXTS, "Additional columns to return."),
+    Key("provider", Type.TEXT, "Provider that embeds the query.", offers="providers"),
+    Key("model", Type.TEXT, "Embedding model.", offers="models"),
+    Key("dimensions", Type.INTEGER, "Number of dimensions.", default="the model's own", minimum=1),
+    Key("strategies", Type.BLOCK_MAP, "Search strategies, by name.", shape=STRATEGY),
 )
 
 RAG = shape(
     "rag",
     "`rag`",
     "Where `rag` steps search.",
-    Key("server", Type.TEXT, "The store, or the MCP server, of steps that name none."),
-    Key("topK", Type.INTEGER, "How many results a step gets.", default="5", minimum=1),
-    Key("fusion", Type.TEXT, "How the results of several strategies become one list.", default="rrf"),
-    Key("synonyms", Type.TEXT, "A YAML file: a word, and what else it is called. For `expand_query`."),
-    Key("acronyms", Type.TEXT, "A YAML file: an acronym, and what it stands for. For `expand_query`."),
-    Key("maxExpansions", Type.INTEGER, "The most further questions from one.", default="5", minimum=1),
-    Key("stores", Type.BLOCK_MAP, "Stores, by the name that steps call `server`.", shape=STORE),
+    Key("server", Type.TEXT, "Store or MCP server for steps that do not set one."),
+    Key("topK", Type.INTEGER, "Number of results per step.", default="5", minimum=1),
+    Key("fusion", Type.TEXT, "How the results of several strategies are merged.", default="rrf"),
+    Key("synonyms", Type.TEXT, "YAML file that maps words to synonyms, for `expand_query`."),
+    Key("acronyms", Type.TEXT, "YAML file that maps acronyms to their meaning, for `expand_query`."),
+    Key("maxExpansions", Type.INTEGER, "Maximum additional queries per query.", default="5", minimum=1),
+    Key("stores", Type.BLOCK_MAP, "Stores, by the name that steps use in `server`.", shape=STORE),
 )
 
 SHARED_LIMITS = shape(
     "shared-limits",
     "a limit that runs share",
-    "Bounds for all runs of this project together; what each call may cost is set aside before it is made.",
-    Key("budgetUsd", Type.NUMBER, "The most US dollars that they may cost together.", minimum=0),
-    Key("maxTokens", Type.INTEGER, "The most tokens that they may use together, sent and answered.", minimum=1),
+    "Limits for all runs of this project together; the possible cost of each call is reserved before it is made.",
+    Key("budgetUsd", Type.NUMBER, "Maximum total cost in US dollars.", minimum=0),
+    Key("maxTokens", Type.INTEGER, "Maximum total tokens, input and output.", minimum=1),
 )
 
 LIMITS = shape(
     "limits",
     "`limits`",
-    "Bounds for every run of this project.",
-    Key("maxIterations", Type.INTEGER, "The most iterations of one loop.", minimum=1),
+    "Limits for every run of this project.",
+    Key("maxIterations", Type.INTEGER, "Maximum iterations per loop.", minimum=1),
     Key(
         "budgetUsd",
         Type.NUMBER,
-        "The most US dollars that one run may cost: it ends before the call that could pass it.",
+        "Maximum cost of one run in US dollars; the run ends before a call that could exceed it.",
         minimum=0,
     ),
-    Key("maxTokens", Type.INTEGER, "The most tokens that one run may use, sent and answered together.", minimum=1),
+    Key("maxTokens", Type.INTEGER, "Maximum tokens of one run, input and output together.", minimum=1),
     Key(
         "wallClock",
         Type.DURATION,
-        "How long one run may work; waiting for a person and pauses do not count.",
+        "Maximum working time of one run; pauses and waiting for a person do not count.",
         positive=True,
     ),
     Key(
         "perDay",
         Type.BLOCK,
-        "Bounds for all runs of this project in one day, from midnight to midnight where the engine is, or of UTC for "
-        "engines that share a database.",
+        "Limits for all runs of this project in one day, from midnight to midnight in the engine's time "
+        "zone, or in UTC for engines that share a database.",
         shape=SHARED_LIMITS,
     ),
     Key(
@@ -205,18 +210,18 @@ LIMITS = shape(
     Key(
         "unchanged",
         Type.INTEGER,
-        "Ends a loop that gets nowhere: when so many outputs in a row are the same, or so often in a row a judge finds "
-        "the same or the same tests fail. Without it there is only a warning.",
+        "Ends a loop without progress: after this many identical outputs, judge findings or test "
+        "failures in a row. If not set, there is only a warning.",
         minimum=2,
     ),
 )
 
 _KNOBS = (
-    Key("maxRounds", Type.INTEGER, "The most rounds of one enhance loop.", default="3", minimum=1, maximum=20),
+    Key("maxRounds", Type.INTEGER, "Maximum rounds per loop.", default="3", minimum=1, maximum=20),
     Key(
         "budgetCapUsd",
         Type.NUMBER,
-        "What all rounds together may cost, planner included.",
+        "Maximum cost of all rounds, including the planner.",
         default="5.00",
         positive=True,
         maximum=1000,
@@ -228,21 +233,27 @@ _KNOBS = (
         default="strict",
         choices=("strict", "lenient"),
     ),
-    Key("pauseBetweenRounds", Type.BOOLEAN, "Asks a person before every further round.", default="false"),
-    Key("plannerProvider", Type.TEXT, "Who plans the edits between rounds.", default="inherit", offers="providers"),
-    Key("plannerModel", Type.TEXT, "The model that plans.", default="inherit", offers="models"),
+    Key("pauseBetweenRounds", Type.BOOLEAN, "Asks a person before each further round.", default="false"),
+    Key(
+        "plannerProvider",
+        Type.TEXT,
+        "Provider that plans the edits between rounds.",
+        default="inherit",
+        offers="providers",
+    ),
+    Key("plannerModel", Type.TEXT, "Model that plans the edits.", default="inherit", offers="models"),
     Key(
         "onFixation",
         Type.TEXT,
-        "What happens when two rounds fail in the same way.",
+        "What happens if two rounds fail in the same way.",
         default="abort",
         choices=("abort", "warn"),
     ),
-    Key("maxOpsPerRound", Type.INTEGER, "The most edits in one round.", default="8", minimum=1, maximum=50),
+    Key("maxOpsPerRound", Type.INTEGER, "Maximum edits per round.", default="8", minimum=1, maximum=50),
     Key(
         "maxEditedStepsPerRound",
         Type.INTEGER,
-        "The most steps that one round may change.",
+        "Maximum steps changed per round.",
         default="5",
         minimum=1,
         maximum=50,
@@ -255,20 +266,20 @@ _KNOBS = (
         minimum=5,
         maximum=600,
     ),
-    Key("plannerTimeoutSeconds", Type.NUMBER, "How long the planner may take.", default="120", minimum=10, maximum=900),
+    Key("plannerTimeoutSeconds", Type.NUMBER, "Timeout of the planner.", default="120", minimum=10, maximum=900),
     Key(
         "plannerAttempts",
         Type.INTEGER,
-        "Answers that the planner may give in one round, repairs included.",
+        "Maximum planner answers per round, including corrections.",
         default="2",
         minimum=1,
         maximum=3,
     ),
-    Key("pauseTimeoutSeconds", Type.NUMBER, "How long a pause lasts; 0 waits for ever.", default="0", minimum=0),
+    Key("pauseTimeoutSeconds", Type.NUMBER, "How long a pause lasts; 0 waits forever.", default="0", minimum=0),
     Key(
         "excerptChars",
         Type.INTEGER,
-        "How much of an output the planner sees.",
+        "How many characters of an output the planner sees.",
         default="2000",
         minimum=200,
         maximum=20000,
@@ -291,32 +302,35 @@ _KNOBS = (
     Key(
         "transientBackoffSeconds",
         Type.NUMBER,
-        "How long to wait after a failure that may pass.",
+        "How long to wait after a temporary failure.",
         default="5",
         minimum=0,
         maximum=300,
     ),
     Key(
-        "applyWhenHeadless", Type.BOOLEAN, "Lets the engine write the file when no editor has it open.", default="false"
+        "applyWhenHeadless",
+        Type.BOOLEAN,
+        "Lets the engine write the file if it is not open in an editor.",
+        default="false",
     ),
     Key(
         "onGiveUp",
         Type.TEXT,
-        "What happens to the edits of a loop that did not converge.",
+        "What happens to the edits if the loop does not converge.",
         default="keep",
         choices=("keep", "revert", "best"),
     ),
     Key(
         "unknownPriceUsdPerCall",
         Type.NUMBER,
-        "What a call without a known price counts for.",
+        "Assumed cost of a call with an unknown price.",
         default="0.05",
         minimum=0,
     ),
     Key(
         "minPassRate",
         Type.NUMBER,
-        "Where there are cases: the rate of passed trials that a text has to be better than to converge.",
+        "With test cases: the pass rate that a version must exceed to converge.",
         default="0.7",
         minimum=0.5,
         maximum=0.95,
@@ -324,7 +338,7 @@ _KNOBS = (
     Key(
         "confidence",
         Type.NUMBER,
-        "How sure the loop has to be of that rate.",
+        "Confidence required for that rate.",
         default="0.9",
         minimum=0.5,
         maximum=0.99,
@@ -332,7 +346,7 @@ _KNOBS = (
     Key(
         "confirmRuns",
         Type.INTEGER,
-        "How often each case is tried at least.",
+        "Minimum trials per test case.",
         default="1",
         minimum=1,
         maximum=10,
@@ -340,7 +354,7 @@ _KNOBS = (
     Key(
         "minibatch",
         Type.INTEGER,
-        "After so many trials a plan has to be better than what there is to be tried any further.",
+        "After this many trials a plan must be better than the current version to be tried further.",
         default="3",
         minimum=1,
         maximum=20,
@@ -348,7 +362,7 @@ _KNOBS = (
     Key(
         "acceptProbability",
         Type.NUMBER,
-        "How probable it has to be that a plan passes more often than what there is.",
+        "Required probability that a plan passes more often than the current version.",
         default="0.8",
         minimum=0.5,
         maximum=0.99,
@@ -356,24 +370,24 @@ _KNOBS = (
     Key(
         "holdoutRuns",
         Type.INTEGER,
-        "How often each held-out case is tried before a text has converged.",
+        "Trials per held-out test case before a version has converged.",
         default="2",
         minimum=1,
         maximum=5,
     ),
-    Key("maxTrialsPerText", Type.INTEGER, "The most trials of one text.", default="30", minimum=1, maximum=200),
-    Key("maxTrials", Type.INTEGER, "The most trials of one enhance loop.", default="60", minimum=1, maximum=1000),
+    Key("maxTrialsPerText", Type.INTEGER, "Maximum trials per version.", default="30", minimum=1, maximum=200),
+    Key("maxTrials", Type.INTEGER, "Maximum trials per enhance loop.", default="60", minimum=1, maximum=1000),
 )
 
 ENHANCED = shape(
     "enhanced workflow",
     "an entry of `enhance.workflows`",
-    "One workflow that is improved between runs; its values win over those of `enhance`.",
+    "One workflow that is improved between runs; its values override those of `enhance`.",
     Key("enabled", Type.BOOLEAN, "Starts the enhance loop instead of a plain run.", default="false"),
     Key(
         "verifiers",
         Type.TEXTS,
-        "Steps that check the work: their answer begins with PASS or FAIL. No plan changes them.",
+        "Steps that check the work: their answer starts with PASS or FAIL. Plans never change them.",
         default="steps whose prompt asks for PASS or FAIL",
     ),
     *_KNOBS,
@@ -384,7 +398,7 @@ ENHANCE = shape(
     "`enhance`",
     "How workflows are improved between runs.",
     *_KNOBS,
-    Key("workflows", Type.BLOCK_MAP, "The workflows that are improved, by key.", shape=ENHANCED),
+    Key("workflows", Type.BLOCK_MAP, "Workflows to improve, by key.", shape=ENHANCED),
 )
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -392,32 +406,43 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 ENGINE = shape(
     "engine",
     "`engine`",
-    "The process that runs loops.",
+    "The engine: the process that runs loops.",
     Key(
         "dataDir",
         Type.TEXT,
-        "Where runs are kept: a folder that loop-ls makes on this machine, never one that a project brings along.",
+        "Where runs are stored: a folder that loop-ls creates on this machine, never one that is part of a project.",
         default="the user's state folder",
     ),
     Key("databaseUrl", Type.TEXT, "A PostgreSQL database for several workers.", default="SQLite in the data folder"),
-    Key("port", Type.INTEGER, "The port to listen on.", default="a free one", minimum=0, maximum=65535),
-    Key("teardownOnDisconnect", Type.BOOLEAN, "Ends an editor's runs some time after it left.", default="true"),
-    Key("keepRuns", Type.INTEGER, "How many ended runs are kept; older ones are forgotten.", minimum=0),
-    Key("keepDays", Type.NUMBER, "How many days an ended run is kept.", minimum=0),
-    Key("teardownGraceMs", Type.INTEGER, "How long it may stay away, in milliseconds.", default="60000", minimum=0),
+    Key("port", Type.INTEGER, "Port to listen on.", default="a free one", minimum=0, maximum=65535),
+    Key(
+        "teardownOnDisconnect",
+        Type.BOOLEAN,
+        "Ends an editor's runs some time after the editor is closed.",
+        default="true",
+    ),
+    Key("keepRuns", Type.INTEGER, "How many ended runs to keep; older ones are deleted.", minimum=0),
+    Key("keepDays", Type.NUMBER, "How many days to keep an ended run.", minimum=0),
+    Key(
+        "teardownGraceMs",
+        Type.INTEGER,
+        "How long the editor may stay disconnected, in milliseconds.",
+        default="60000",
+        minimum=0,
+    ),
     Key(
         "shutdownGraceMs",
         Type.INTEGER,
-        "How long calls in flight may take to end when the engine stops, in milliseconds.",
+        "How long to wait for calls in progress when the engine stops, in milliseconds.",
         default="5000",
         minimum=0,
         maximum=60_000,
     ),
-    Key("logFormat", Type.TEXT, "Lines for people, or JSON objects.", default="text", choices=("text", "json")),
+    Key("logFormat", Type.TEXT, "Plain text lines or JSON objects.", default="text", choices=("text", "json")),
     Key(
         "logLevel",
         Type.TEXT,
-        "What is logged at least.",
+        "Minimum level that is logged.",
         default="warning",
         choices=("warning", *(one for one in LOG_LEVELS if one != "warning")),
     ),
@@ -426,8 +451,13 @@ ENGINE = shape(
 ASSISTANTS = shape(
     "assistants",
     "`assistants`",
-    "Loops of assistants over their documented interfaces.",
-    Key("revise", Type.BOOLEAN, "Lets an approval say `revise`, with feedback for the next round.", default="false"),
+    "Assistant loops controlled over their documented interfaces.",
+    Key(
+        "revise",
+        Type.BOOLEAN,
+        "Allows `revise` as an answer to an approval, with feedback for the next round.",
+        default="false",
+    ),
 )
 
 PROTECT = shape(
@@ -447,16 +477,16 @@ SETTINGS = shape(
     Key(
         "workflowRoots",
         Type.TEXTS,
-        "Folders in which workflows are looked up, relative to the workspace folder; `*` stands for any folder.",
-        default="what config.yaml names, config/workflows, workflows or the folder itself",
+        "Folders to look up workflows in, relative to the workspace folder; `*` matches any folder.",
+        default="the folder set in config.yaml, config/workflows, workflows or the folder itself",
     ),
     Key(
         "rules",
         Type.TEXT_MAP,
-        "How serious the findings of a rule are, by its code: off, hint, info, warning or error.",
+        "Severity of a rule's findings, by rule code: off, hint, info, warning or error.",
         choices=LEVELS,
     ),
-    Key("providers", Type.BLOCK_MAP, "Services and programs that answer questions, by name.", shape=PROVIDER_SETTINGS),
+    Key("providers", Type.BLOCK_MAP, "Services and programs that answer prompts, by name.", shape=PROVIDER_SETTINGS),
     Key("judge", Type.BLOCK, JUDGE.text, shape=JUDGE),
     Key("roles", Type.BLOCK_MAP, "Roles of role loops, by name.", shape=ROLE),
     Key("servers", Type.BLOCK_MAP, "MCP servers, by name.", shape=SERVER),
@@ -464,7 +494,7 @@ SETTINGS = shape(
     Key(
         "outputsDir",
         Type.TEXT,
-        "The folder that `file:///outputs/...` means in `items`: one of its own, inside the workspace.",
+        "Folder for `file:///outputs/...` in `items`: a separate folder inside the workspace.",
         default="mcp-outputs in the folder for temporary files",
     ),
     Key("assist", Type.BLOCK, ASSIST.text, shape=ASSIST),
@@ -473,9 +503,10 @@ SETTINGS = shape(
     Key(
         "notify",
         Type.TEXTS,
-        "A program, as a list of words, that is called when a run asks a person, is parked until a later time, or has "
+        "A program, as a list of arguments, that is called when a run asks a person, is parked until a "
+        "later time, or has "
         "ended. It gets one JSON object on its standard input: `event` (`question`, `parked` or `ended`), `root` and "
-        "`run`, the state of the run. The start of a run shows it. No run waits for it.",
+        "`run`, the state of the run. It is shown at the start of a run. Runs do not wait for it.",
     ),
     Key("protect", Type.BLOCK, PROTECT.text, shape=PROTECT),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),

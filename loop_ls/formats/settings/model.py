@@ -30,11 +30,13 @@ from loop_ls.text.record import equal_record
 
 
 class Problem(NamedTuple):
-    """Something in the settings that is not taken. `span` is absolute; None outside of a file."""
+    """Something in the settings that is not taken. `span` is absolute; None outside of a file. `path` is the key that
+    is about, such as `limits.budgetUsd`; empty where it is about no key."""
 
     code: str  # LS001, LS002, LS003
     message: str
     span: Span | None = None
+    path: str = ""
 
 
 @equal_record
@@ -101,7 +103,7 @@ def file_values(text: str | Text) -> tuple[JsonObject, tuple[Problem, ...]]:
     tree = read_yaml(text if isinstance(text, Text) else Text.of(text))
     syntax = tuple(_syntax_problems(tree))
     if syntax or tree.root_kind not in ("mapping", "empty"):
-        return {}, syntax or (Problem("LS001", "the settings are a mapping of keys", _whole(tree)),)
+        return {}, syntax or (Problem("LS001", "Settings must be a mapping of keys", _whole(tree)),)
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for piece in tree.pieces:
@@ -218,7 +220,7 @@ def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list
     for name, value in values.items():
         key, path = shape.keys.get(name), f"{where}{name}"
         if key is None:
-            problems.append(Problem("LS002", _unknown(shape, path, name)))
+            problems.append(Problem("LS002", _unknown(shape, path, name), path=path))
             taken[name] = value
         elif value is not None:
             found = _taken(key, value, path, problems)
@@ -229,7 +231,7 @@ def _checked(shape: Shape, values: Mapping[str, Any], where: str, problems: list
 
 def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
     if key.shape is PRICE:  # kept as it is written: half of it would be another price
-        problems.extend(Problem("LS008", f"`{path}` {fault.message}") for fault in price_faults(value))
+        problems.extend(Problem("LS008", f"`{path}` {fault.message}", path=path) for fault in price_faults(value))
         return value
     if key.shape is not None and isinstance(value, Mapping):
         if key.type is Type.BLOCK:
@@ -240,13 +242,13 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
         return [_checked(key.shape, one, f"{path}.", problems) for one in value]
     fits = _FITS.get(key.type, lambda v: key.shape is None)
     if not fits(value):
-        problems.append(Problem("LS003", f"`{path}` has to be {key.type.value}"))
+        problems.append(Problem("LS003", f"`{path}` must be {key.type.value}", path=path))
         return None
     if key.type is Type.TEXT_MAP:
         return {str(n): _word(v) for n, v in value.items() if not key.choices or _word(v) in key.choices}
     fault = out_of_range(key, value)
     if fault is not None:
-        problems.append(Problem("LS003", f"`{path}` {fault}"))
+        problems.append(Problem("LS003", f"`{path}` {fault}", path=path))
     return value if fault is None else None
 
 
@@ -262,20 +264,20 @@ def _word(value: object) -> str:
 def out_of_range(key: Key, value: object) -> str | None:
     """Why a value of the right type is none that the key knows; the end of a sentence."""
     if isinstance(value, str) and key.choices and value not in key.choices:
-        return f"is one of {', '.join(key.choices)}"
+        return f"must be one of {', '.join(key.choices)}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key.positive and value <= 0:
-            return "is more than 0"
+            return "must be more than 0"
         if key.minimum is not None and value < key.minimum:
-            return f"is at least {key.minimum:g}"
+            return f"must be at least {key.minimum:g}"
         if key.maximum is not None and value > key.maximum:
-            return f"is at most {key.maximum:g}"
+            return f"must be at most {key.maximum:g}"
     return None
 
 
 def _unknown(shape: Shape, path: str, name: str) -> str:
     close = nearest(name, shape.keys)
-    return f"`{path}` is not a key of {shape.title}" + (f"; did you mean `{close}`?" if close else "")
+    return f"Unknown key `{path}` in {shape.title}" + (f"; did you mean `{close}`?" if close else "")
 
 
 # -- a file against the table ---------------------------------------------------------------------
@@ -288,7 +290,7 @@ def _problems(block: Block) -> Iterator[_Found]:
         name = unknown.entry.key.text
         yield "LS002", _unknown(block.shape, name, name), unknown.entry.key.span
     for later in block.repeated:
-        yield "LS003", f"`{later.later.key.text}` is written twice; the first one counts", later.later.key.span
+        yield "LS003", f"`{later.later.key.text}` is repeated; the first one counts", later.later.key.span
     for one in block.fields.values():
         yield from _field_problems(one)
     for inner in block.inner:
@@ -305,11 +307,11 @@ def _field_problems(one: Field) -> Iterator[_Found]:
     if isinstance(one.value, tuple) and one.key.choices:
         for pair in one.value:
             if isinstance(pair, Pair) and pair.text not in one.key.choices and pair.node is not None:
-                yield "LS003", f"`{pair.name}` is one of {', '.join(one.key.choices)}", pair.node.span
+                yield "LS003", f"`{pair.name}` must be one of {', '.join(one.key.choices)}", pair.node.span
 
 
 def _fault_problem(key: Key, fault: Fault) -> _Found:
-    return "LS003", f"`{key.name}` has to be {fault.expected}", fault.node.span
+    return "LS003", f"`{key.name}` must be {fault.expected}", fault.node.span
 
 
 def _syntax_problems(tree: Tree) -> Iterator[Problem]:

@@ -10,9 +10,9 @@ from loop_ls.formats.settings.keys import SETTINGS
 _INTRODUCTION = """\
 # Settings
 
-A project's settings stand in `.loop-ls.yaml` beside its workflows; the same keys are the section
-`loopLs` of an editor. Where both say something, the file counts for the project. `<name>` is a name
-that you choose. A key or token never stands here: `apiKeyEnv` names the environment variable that
+A project's settings are in `.loop-ls.yaml` next to its workflows; the same keys are available in the section
+`loopLs` of an editor. If both set a key, the file takes precedence. `<name>` is a name
+that you choose. Never put a key or token here: `apiKeyEnv` names the environment variable that
 holds it."""
 
 _EXAMPLE = """\
@@ -62,7 +62,9 @@ def _below(key: Key, path: str) -> str:
 
 
 def _facts(key: Key) -> str:
-    parts = [] if key.shape is not None or key.type is Type.ANY else [key.type.value]
+    parts = (
+        [] if key.shape is not None or key.type is Type.ANY else [key.type.value.removeprefix("an ").removeprefix("a ")]
+    )
     if key.choices:
         parts = [" or ".join(f"`{one}`" for one in key.choices)]
     if key.minimum is not None and key.maximum is not None:

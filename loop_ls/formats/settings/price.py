@@ -26,18 +26,18 @@ class PriceFault(NamedTuple):
 def price_faults(value: object) -> Iterator[PriceFault]:
     """Why a written price cannot be used; nothing where it can."""
     if not isinstance(value, Mapping):
-        yield PriceFault("", "has to be a mapping such as `{input: 3, output: 15}`")
+        yield PriceFault("", "must be a mapping such as `{input: 3, output: 15}`")
         return
     missing = [name for name in NAMES if name not in value]
     for name, amount in value.items():
         if name not in NAMES:
             meant = nearest(str(name), missing) or ""
-            hint = f"; did you mean `{meant}`?" if meant else ": it has `input` and `output` only"
-            yield PriceFault(str(name), f"has no key `{name}`{hint}", meant)
+            hint = f"; did you mean `{meant}`?" if meant else "; expected `input` and `output`"
+            yield PriceFault(str(name), f"has an unknown key `{name}`{hint}", meant)
         elif isinstance(amount, bool) or not isinstance(amount, int | float) or not math.isfinite(amount):
-            yield PriceFault(name, f"needs a number of dollars as `{name}`")
+            yield PriceFault(name, f"needs an amount in dollars for `{name}`")
         elif amount < 0:
-            yield PriceFault(name, f"has a negative `{name}`: nobody pays for being asked")
+            yield PriceFault(name, f"has a negative `{name}`; prices must be 0 or more")
     if missing:
         names = " and ".join(f"`{name}`" for name in missing)
-        yield PriceFault("", f"needs {names} too: without it those tokens would count as free")
+        yield PriceFault("", f"needs {names} too; without it those tokens would count as free")

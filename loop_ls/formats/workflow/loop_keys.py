@@ -5,9 +5,7 @@ from __future__ import annotations
 from loop_ls.formats.common.key_table import Key, Type, shape
 from loop_ls.formats.workflow import key_advice
 
-_TEXT = (
-    "Runs another workflow again and again: `refine` until a condition holds, `iterate` once for every item of a list."
-)
+_TEXT = "Runs another workflow repeatedly: `refine` until a condition is met, `iterate` once per item of a list."
 
 _NAME = Key(
     "name",
@@ -20,22 +18,22 @@ _KEYS = (
     Key(
         "workflow",
         Type.TEXT,
-        "The key of the workflow to repeat: its name, with its folder in front when it lies in one. Never a file name.",
+        "The workflow to repeat: its name, with its folder as a prefix if it is in one. Never a file name.",
         required=True,
         offers="workflows",
-        reference="mcp-cli wants the whole key here and never tries the folder of the caller.",
+        reference="mcp-cli requires the full key here and never tries the folder of the caller.",
     ),
     Key(
         "mode",
         Type.TEXT,
-        "`refine` repeats until the condition in `until` holds; `iterate` runs once for every item in `items`.",
+        "`refine` repeats until the condition in `until` is met; `iterate` runs once per item in `items`.",
         default="refine",
         choices=("refine", "iterate"),
     ),
     Key(
         "items",
         Type.TEXT,
-        "The list to go through: a JSON array, one JSON value per line, plain lines, or `file://` and a path.",
+        "The list of items: a JSON array, one JSON value per line, plain lines, or `file://` and a path.",
         interpolated=True,
         unknown="fails",
         only_in="iterate",
@@ -44,17 +42,17 @@ _KEYS = (
     Key(
         "with",
         Type.ARGUMENTS,
-        "Arguments: every key becomes a variable of that name in the called workflow, filled anew in every iteration.",
+        "Arguments: each key becomes a variable in the called workflow, evaluated again in every iteration.",
         interpolated=True,
         unknown="fails",
         offers="parameters",
-        reference="mcp-cli puts all of them as lines of text into `{{input}}` instead.",
+        reference="mcp-cli passes all of them as lines of text in `{{input}}` instead.",
     ),
     Key(
         "max_iterations",
         Type.INTEGER,
-        "The loop ends after this many iterations, whatever the condition says. 3 suits polishing, 5 development, "
-        "10 exploration. In `iterate` it is the largest number of items.",
+        "Maximum iterations, even if the condition is not met. Typical limits are 3 for polishing, 5 for "
+        "development, 10 for exploration. In `iterate`, the maximum number of items.",
         required=True,
         minimum=1,
     ),
@@ -62,7 +60,7 @@ _KEYS = (
         "until",
         Type.TEXT,
         "The condition that ends the loop, in plain language. After every iteration a model sees it together with the "
-        "output and answers YES or NO. Name a text, number or fact to look for, and no variable.",
+        "output and answers YES or NO. Name a text, number or fact to look for, without variables.",
         interpolated=True,
         unknown="not met",
         only_in="refine",
@@ -72,24 +70,24 @@ _KEYS = (
     Key(
         "on_failure",
         Type.TEXT,
-        "What happens when an iteration fails: `halt` fails the workflow, `continue` goes on with the next iteration, "
-        "`retry` repeats the same one.",
+        "What happens when an iteration fails: `halt` fails the workflow, `continue` starts the next "
+        "iteration, `retry` repeats the same one.",
         default="halt",
         choices=("halt", "continue", "retry"),
-        reference="mcp-cli acts as `continue` when the key is absent.",
+        reference="mcp-cli uses `continue` if the key is missing.",
     ),
     Key(
         "max_retries",
         Type.INTEGER,
-        "How often a failed iteration is repeated under `on_failure: retry` before the loop halts.",
+        "Maximum retries of a failed iteration with `on_failure: retry` before the loop halts.",
         default="3 with `on_failure: retry`",
         minimum=0,
-        reference="mcp-cli refuses `retry` without this number and, in refine mode, then ignores it.",
+        reference="mcp-cli rejects `retry` without this number and, in refine mode, ignores it.",
     ),
     Key(
         "retry_delay",
         Type.DURATION,
-        "How long to wait before a failed iteration is repeated.",
+        "Wait before a failed iteration is repeated.",
         default="none",
         positive=True,
         reference="mcp-cli waits in iterate mode only.",
@@ -97,17 +95,17 @@ _KEYS = (
     Key(
         "min_success_rate",
         Type.NUMBER,
-        "The share of items that has to succeed, from 0 to 1. Below it the workflow fails.",
+        "Minimum fraction of items that must succeed, from 0 to 1. Otherwise the workflow fails.",
         default="0",
         minimum=0,
         maximum=1,
         only_in="iterate",
-        reference="mcp-cli only writes a line into its log.",
+        reference="mcp-cli only logs it.",
     ),
     Key(
         "timeout_per_item",
         Type.DURATION,
-        "How long one iteration may take. After that it is ended and counts as failed.",
+        "Timeout of one iteration. After that it is stopped and counts as failed.",
         default="none",
         positive=True,
         reference="mcp-cli does not enforce it.",
@@ -115,7 +113,7 @@ _KEYS = (
     Key(
         "total_timeout",
         Type.DURATION,
-        "How long the whole loop may take. After that the loop ends and the workflow fails.",
+        "Time limit of the whole loop. After that the loop ends and the workflow fails.",
         default="none",
         positive=True,
         reference="mcp-cli does not enforce it.",
@@ -123,26 +121,26 @@ _KEYS = (
     Key(
         "accumulate",
         Type.TEXT,
-        "The name of a variable that receives the outputs of all iterations, joined by `---`.",
-        reference="mcp-cli joins with line breaks around `---` and forgets it in parallel iterate loops.",
+        "Name of a variable for the outputs of all iterations, joined by `---`.",
+        reference="mcp-cli adds line breaks around `---`, and does not set it in parallel iterate loops.",
     ),
     Key(
         "parallel",
         Type.BOOLEAN,
-        "Works on several items at the same time. A refine loop has no items and ignores it.",
+        "Processes several items at the same time. Ignored in a refine loop, which has no items.",
         default="false",
         only_in="iterate",
-        reference="In refine mode mcp-cli starts every iteration at once and never asks the condition.",
+        reference="In refine mode mcp-cli starts all iterations at once and never checks the condition.",
     ),
     Key(
         "max_workers",
         Type.INTEGER,
-        "How many items are worked on at the same time with `parallel: true`.",
+        "How many items are processed at the same time with `parallel: true`.",
         default="3",
         minimum=1,
         maximum=100,
         only_in="iterate",
-        reference="mcp-cli demands it for a loop inside a step with `parallel: true`.",
+        reference="mcp-cli requires it for a loop inside a step with `parallel: true`.",
     ),
 )
 

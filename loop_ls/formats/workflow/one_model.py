@@ -89,7 +89,7 @@ def chosen_model(provider: str | None, model: str | None, settings: Mapping[str,
         raise unknown_provider(provider, settings)
     found = model or text_field(own, "defaultModel") or DEFAULT_MODELS.get(provider)
     if not found:
-        raise NoModel(f"`{provider}` has no default model, and none is named.", "Say which one with `--model`.")
+        raise NoModel(f"`{provider}` has no default model, and none is set.", "Set one with `--model`.")
     return OneModel(found, provider)
 
 
@@ -97,5 +97,8 @@ def unknown_provider(name: str, settings: Mapping[str, Json]) -> NoModel:
     names = sorted({*DEFAULT_MODELS, *settings})
     near = difflib.get_close_matches(name, names, n=1)
     guess = f"; did you mean `{near[0]}`?" if near else "."
-    hint = f"Known are {', '.join(names)}; others go under `providers` in .loop-ls.yaml, with `kind` and `baseUrl`."
-    return NoModel(f"`{name}` is no configured provider{guess}", hint)
+    hint = (
+        f"Known providers: {', '.join(names)}; add others under `providers` in .loop-ls.yaml, with `kind` and "
+        "`baseUrl`."
+    )
+    return NoModel(f"Unknown provider `{name}`{guess}", hint)

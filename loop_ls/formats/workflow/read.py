@@ -39,7 +39,7 @@ def read_workflow(text: str | Text) -> Workflow | list[Refusal]:
         refusals += (refusal.shift(tree.start_of(piece)) for refusal in block_refusals(block))
     refusals += _names(tree, listed)
     if not listed and not refusals:
-        refusals.append(Refusal("WF104", "a workflow has `steps` or `loops`; this one has neither", _START))
+        refusals.append(Refusal("WF104", "Empty workflow: add an entry to `steps` or `loops`", _START))
     if refusals:
         return sorted(refusals, key=lambda refusal: refusal.span)
     return _workflow(head, [block for _, block in listed])
@@ -69,7 +69,7 @@ def _syntax(tree: Tree) -> Iterator[Refusal]:
         if fault.code == CONFLICT:
             yield Refusal("WF010", fault.message, fault.span)
     if tree.root_kind != "mapping":
-        yield Refusal("WF003", "a workflow is a mapping of keys such as `name` and `steps`", _START)
+        yield Refusal("WF003", "A workflow must be a mapping of keys such as `name` and `steps`", _START)
 
 
 def _split(tree: Tree, refusals: list[Refusal]) -> tuple[Block, list[tuple[Piece, Block]]]:
@@ -106,14 +106,14 @@ def _names(tree: Tree, elements: list[tuple[Piece, Block]]) -> Iterator[Refusal]
             if field is None or not isinstance(field.value, str) or not field.value:
                 continue
             if field.value in seen:
-                yield Refusal("WF202", f"the name `{field.value}` is given twice", field.span.shift(start))
+                yield Refusal("WF202", f"Duplicate name `{field.value}`", field.span.shift(start))
             seen.add(field.value)
         for word in block.words("needs"):
             place = word.span.shift(start)
             if word.text == own:
-                yield Refusal("WF302", f"`{own}` needs itself", place)
+                yield Refusal("WF302", f"`{own}` depends on itself", place)
             elif word.text not in known:
-                yield Refusal("WF301", f"`{own}` needs `{word.text}`, which is no step or loop of this file", place)
+                yield Refusal("WF301", f"Unknown step or loop `{word.text}` in `needs` of `{own}`", place)
 
 
 def _entry_refusals(entry: Entry) -> Iterator[Refusal]:
@@ -128,7 +128,7 @@ def _inline(tree: Tree, piece: Piece, refusals: list[Refusal]) -> tuple[Node | N
     if node is not None and not (isinstance(found, Scalar) and is_null(found)):
         name = cast(Scalar, piece.key).text
         place = node.span.shift(tree.start_of(piece))
-        refusals.append(Refusal("WF007", f"`{name}` has to be a list of mappings", place))
+        refusals.append(Refusal("WF007", f"`{name}` must be a list of mappings", place))
     return ()
 
 
@@ -146,15 +146,15 @@ def _add_items(
             elements.append((piece, read_block(shape, found)))
         elif item is not None:
             place = item.span.shift(tree.start_of(piece))
-            refusals.append(Refusal("WF007", f"{shape.title} has to be a mapping", place))
+            refusals.append(Refusal("WF007", f"{shape.title} must be a mapping", place))
 
 
 def _repeated(tree: Tree, piece: Piece) -> Refusal:
     key = cast(Scalar, piece.key)
-    return Refusal("WF005", f"the key `{key.text}` is written twice", key.span.shift(tree.start_of(piece)))
+    return Refusal("WF005", f"Duplicate key `{key.text}`", key.span.shift(tree.start_of(piece)))
 
 
 def _head_refusals(head: Block, tree: Tree) -> Iterator[Refusal]:
     if head.text("$schema") != SCHEMA:
-        yield Refusal("WF002", f"the file does not say `$schema: {SCHEMA}`", _START)
+        yield Refusal("WF002", f"Missing `$schema: {SCHEMA}`", _START)
     yield from missing(head, ("name", "version"), _START)

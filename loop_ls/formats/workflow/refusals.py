@@ -77,7 +77,7 @@ def block_refusals(block: Block, partial: bool = False) -> Iterator[Refusal]:
     for unknown in block.unknown:
         yield Refusal("WF006", _unknown_sentence(block, unknown), unknown.entry.key.span)
     for repeated in block.repeated:
-        sentence = f"the key `{repeated.later.key.text}` is written twice"
+        sentence = f"Duplicate key `{repeated.later.key.text}`"
         yield Refusal("WF005", sentence, repeated.later.key.span)
     for field in block.fields.values():
         yield from _field_refusals(block, field)
@@ -97,7 +97,7 @@ def missing(block: Block, names: tuple[str, ...], place: Span) -> Iterator[Refus
             continue
         if field is None or field.empty or field.value in ("", ()):
             where = place if field is None else field.span
-            yield Refusal(code, f"`{name}` is missing in {_title(block)}", where)
+            yield Refusal(code, f"Missing `{name}` in {_title(block)}", where)
 
 
 def _field_refusals(block: Block, field: Field) -> Iterator[Refusal]:
@@ -106,22 +106,22 @@ def _field_refusals(block: Block, field: Field) -> Iterator[Refusal]:
     place = (block.shape.name, field.key.name)
     if isinstance(field.value, str) and place in CHOICES and field.value and field.value not in field.key.choices:
         listed = ", ".join(f"`{choice}`" for choice in field.key.choices)
-        yield Refusal(CHOICES[place], f"`{field.key.name}` is one of {listed}", field.span)
+        yield Refusal(CHOICES[place], f"`{field.key.name}` must be one of {listed}", field.span)
     elif isinstance(field.value, int | float) and place in RANGES and not _in_range(field):
         least, most = field.key.minimum, field.key.maximum
         bounds = f"at least {least:g}" if most is None else f"from {least:g} to {most:g}"
-        yield Refusal(RANGES[place], f"`{field.key.name}` is {bounds}", field.span)
+        yield Refusal(RANGES[place], f"`{field.key.name}` must be {bounds}", field.span)
     elif field.key.name == "with" and isinstance(field.value, tuple):
         for pair in block.pairs("with"):
             if pair.name == "input" and pair.text is None and pair.node is not None:
-                yield Refusal("WF608", "`input` is one text, not a list or a mapping", pair.node.span)
+                yield Refusal("WF608", "`input` must be a string, not a list or a mapping", pair.node.span)
 
 
 def _fault_refusal(field: Field, fault: Fault) -> Refusal:
     code = "WF008" if fault.kind == "duration" else "WF007"
-    sentence = f"`{field.key.name}` has to be {fault.expected}"
+    sentence = f"`{field.key.name}` must be {fault.expected}"
     if fault.kind == "braces":
-        sentence = f"`{field.key.name}` needs quotes around its braces"
+        sentence = f"Missing quotes around the braces of `{field.key.name}`"
     elif fault.kind == "quoted":
         sentence += ", without quotes"
     return Refusal(code, sentence, fault.node.span)
@@ -135,11 +135,11 @@ def _together(block: Block) -> Iterator[Refusal]:
         case "loop" | "step loop":
             needed, code = ("items", "WF406") if block.text("mode") == "iterate" else ("until", "WF405")
             if not block.text(needed) and not _faulty(block, needed) and not _faulty(block, "mode"):
-                yield Refusal(code, f"`{needed}` is missing in {_title(block)}", block.node.span)
+                yield Refusal(code, f"Missing `{needed}` in {_title(block)}", block.node.span)
         case "consensus" if block.has("executions") and len(block.blocks("executions")) < 2:
-            yield Refusal("WF802", "a consensus asks at least two models in `executions`", block.node.span)
+            yield Refusal("WF802", "`consensus` needs at least two `executions`", block.node.span)
         case "embeddings" if not block.meant("input") and not block.meant("input_file"):
-            yield Refusal("WF207", "an embeddings step has `input` or `input_file`", block.node.span)
+            yield Refusal("WF207", "Missing `input` or `input_file` in `embeddings`", block.node.span)
         case _:
             return
 
@@ -147,11 +147,11 @@ def _together(block: Block) -> Iterator[Refusal]:
 def _one_mode(block: Block) -> Iterator[Refusal]:
     modes = [name for name in block.fields if name in MODES]
     if len(modes) > 1:
-        sentence = f"{_title(block)} has both `{modes[0]}` and `{modes[1]}`; it may have one of them"
+        sentence = f"Conflicting keys `{modes[0]}` and `{modes[1]}` in {_title(block)}"
         yield Refusal("WF204", sentence, block.fields[modes[1]].entry.key.span)
     elif not any(block.meant(name) for name in MODES) or (modes == ["run"] and block.text("run") == ""):
         listed = ", ".join(f"`{name}`" for name in MODES)
-        yield Refusal("WF203", f"{_title(block)} has nothing to do; it needs one of {listed}", block.node.span)
+        yield Refusal("WF203", f"Nothing to do in {_title(block)}; add one of {listed}", block.node.span)
 
 
 def _faulty(block: Block, name: str) -> bool:
@@ -166,7 +166,7 @@ def _in_range(field: Field) -> bool:
 
 
 def _unknown_sentence(block: Block, unknown: Unknown) -> str:
-    sentence = f"`{unknown.entry.key.text}` is not a key of {block.shape.title}"
+    sentence = f"Unknown key `{unknown.entry.key.text}` in {block.shape.title}"
     if unknown.advice is not None:
         return f"{sentence}: {unknown.advice.text}"
     return f"{sentence}; did you mean `{unknown.meant[0]}`?" if unknown.meant else sentence

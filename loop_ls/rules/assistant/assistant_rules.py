@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from loop_ls.formats.assistant.keys import LIST, MANUAL
 from loop_ls.formats.assistant.parts import AssistantParts, is_list
-from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, unquoted
-from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.common.json_types import kind_of, text_of, unquoted
+from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
@@ -30,9 +30,9 @@ _ITERATIONS = pattern(r"[1-9][0-9]?|100")
 
 @rule("AL001", "syntax", Severity.ERROR, on="assistant syntax")
 def syntax(view: ObjectView) -> Iterator[Draft]:
-    """A file that cannot be read, or that is no mapping of keys.
+    """Invalid YAML or JSON, or a file that is not a mapping of keys.
 
-    Nothing else is said about the file until it is repaired.
+    Nothing else in the file is checked until this is fixed.
 
     Bad::
         #- fixer.assistant.yaml
@@ -50,13 +50,13 @@ def syntax(view: ObjectView) -> Iterator[Draft]:
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)
     else:
-        message = f"an assistant is a mapping with `name` and `persona`, not {root_message(view.document)}"
+        message = f"An assistant must be a mapping with `name` and `persona`, not {root_message(view.document)}"
         yield Draft(view.begin(), message)
 
 
 @rule("AL002", "required", Severity.ERROR, on="assistant")
 def required(view: ObjectView) -> Iterator[Draft]:
-    """An assistant without a name or a persona, or with a name of more than 100 characters.
+    """Missing name or persona, or a name of more than 100 characters.
 
     Bad::
         #- fixer.assistant.yaml
@@ -72,10 +72,10 @@ def required(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL003", "unknown-key", Severity.WARNING, on="assistant", fixes=(Tier.SAFE,))
 def unknown_key(view: ObjectView) -> Iterator[Draft]:
-    """A key that does not exist at this place.
+    """Unknown key.
 
-    It is skipped, and what stands behind it does nothing. A file that lists several `assistants` has no
-    other key at top level.
+    The key is skipped and its value has no effect. A file that lists several `assistants` cannot have other
+    top-level keys.
 
     Bad::
         #- fixer.assistant.yaml
@@ -90,7 +90,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """
     parts = view.parts
     if is_list(parts):
-        message = f"nothing but `{LIST}` stands in a file that lists several; put this into one of them"
+        message = f"A file with `{LIST}` cannot have other top-level keys; move this into one of the assistants"
         beside = [(part.piece, part.entry) for name, part in parts.keys.items() if name != LIST]
         beside += [(stray.piece, stray.unknown.entry) for stray in parts.strays]
         for piece, entry in beside:
@@ -116,7 +116,7 @@ def _unknown(piece: Piece, unknown: Unknown, shape: Shape, better: str | None) -
 
 @rule("AL004", "bad-value", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
 def bad_value(view: ObjectView) -> Iterator[Draft]:
-    """A value of the wrong type, or one that its key does not know.
+    """Wrong type, or a value that the key does not accept.
 
     Bad::
         #- fixer.assistant.yaml
@@ -145,7 +145,7 @@ def _retyped(view: ObjectView, placed: Placed) -> tuple[Fix, ...]:
     if bare is not None:
         title = "Remove the quotes" if bare == text_of(at) else f"Change to `{bare}`"
         return (builders.replace(piece, at.span, bare, title),)
-    if WORDS.get(key.type) == "a text" and kind_of(at) in ("number", "true or false"):
+    if key.type is Type.TEXT and kind_of(at) in ("number", "true or false"):
         return (builders.quote(piece, at.span),)
     return ()
 
@@ -165,7 +165,7 @@ def _key_of(view: ObjectView, node: Node) -> Key | None:
 
 @rule("AL021", "iterations-range", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
 def iterations_range(view: ObjectView) -> Iterator[Draft]:
-    """A number of iterations that is not from 1 to 100.
+    """Number of iterations outside 1 to 100.
 
     Bad::
         #- fixer.assistant.yaml
@@ -182,7 +182,7 @@ def iterations_range(view: ObjectView) -> Iterator[Draft]:
         at = placed.flaw.at
         fix: tuple[Fix, ...] = ()
         if isinstance(at, Scalar) and _ITERATIONS.fullmatch(at.text):
-            assert placed.piece is not None, "a value stands in a piece"
+            assert placed.piece is not None, "a scalar keeps its value in one piece"
             fix = (builders.replace(placed.piece, at.span, at.text, "Remove the quotes"),)
         yield view.of_flaw(placed, *fix)
 
@@ -192,7 +192,7 @@ def iterations_range(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL022", "criteria-without-enable", Severity.HINT, on="assistant", fixes=(Tier.REVIEW,))
 def criteria_without_enable(view: ObjectView) -> Iterator[Draft]:
-    """A criterion for a loop that is not switched on.
+    """Criterion of a disabled loop.
 
     Without `loopEnabled: true` the assistant cannot be started as a loop.
 
@@ -217,10 +217,10 @@ def criteria_without_enable(view: ObjectView) -> Iterator[Draft]:
             continue
         if one.get("loopEnabled") is None and one.meant("loopEnabled"):
             continue
-        message = "the loop is not switched on, so this has no effect; add `loopEnabled: true`"
+        message = "The loop is disabled, so this has no effect; add `loopEnabled: true`"
         enable: tuple[Fix, ...] = ()
         if one.get("loopEnabled") is None and not part.entry.merged:
-            title = "Switch the loop on"
+            title = "Enable the loop"
             if one.block is None:
                 enable = (add_key_behind(part, "loopEnabled", True, title, Tier.REVIEW),)
             else:
@@ -230,9 +230,9 @@ def criteria_without_enable(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL023", "cap-only", Severity.INFORMATION, on="assistant")
 def cap_only(view: ObjectView) -> Iterator[Draft]:
-    """A loop that runs to its last iteration, because nothing says when its work is done.
+    """Loop that always runs to its last iteration, because nothing ends it early.
 
-    `type: max_iterations` says so on purpose.
+    `type: max_iterations` states that this is intended.
 
     Bad::
         #- fixer.assistant.yaml
@@ -253,15 +253,15 @@ def cap_only(view: ObjectView) -> Iterator[Draft]:
             continue  # the project lets no loop come to a second iteration
         if one.has("loopCriteria") or (one.get("loopCriteria") is None and one.meant("loopCriteria")):
             continue
-        yield from _at_enabled(one, "nothing ends this loop early, so every iteration runs; add `loopCriteria`")
+        yield from _at_enabled(one, "Nothing ends this loop early, so every iteration runs; add `loopCriteria`")
 
 
 @rule("AL024", "manual-single-round", Severity.INFORMATION, on="assistant", fixes=(Tier.SAFE,))
 def manual_single_round(view: ObjectView) -> Iterator[Draft]:
-    """A loop for a person to approve that never comes to its second iteration.
+    """Manual approval loop that never reaches a second iteration.
 
-    Both answers end it: yes completes the loop, no fails it. With `assistants: {revise: true}` in the settings
-    there is a third answer, which asks for another iteration; then this is silent.
+    Both answers end it: approve completes the loop, reject fails it. With `assistants: {revise: true}` in
+    the settings there is a third answer that asks for another iteration; then this rule is silent.
 
     Bad::
         #- fixer.assistant.yaml
@@ -287,7 +287,7 @@ def manual_single_round(view: ObjectView) -> Iterator[Draft]:
             continue
         if one.meant("maxIterations") and one.get("maxIterations") is None:
             continue  # AL003
-        message = f"both answers end this loop, so one iteration runs and not {limit}"
+        message = f"Approve and reject both end this loop, so `maxIterations: {limit}` has no effect"
         yield draft(piece, at, message, fixes=_once(one))
 
 
@@ -298,7 +298,7 @@ def _limit(one: AssistantParts, view: ObjectView) -> int | None:
 
 
 def _once(one: AssistantParts) -> tuple[Fix, ...]:
-    title = "Say that it runs once"
+    title = "Set `maxIterations: 1`"
     limit, criteria = one.get("maxIterations"), one.get("loopCriteria")
     if limit is not None:
         if limit.entry.merged or isinstance(limit.node, Alias):
@@ -313,10 +313,10 @@ def _once(one: AssistantParts) -> tuple[Fix, ...]:
 
 @rule("AL025", "no-budget", Severity.INFORMATION, on="assistant")
 def no_budget(view: ObjectView) -> Iterator[Draft]:
-    """A loop whose cost nothing limits but the number of iterations.
+    """Loop whose cost is limited only by the number of iterations.
 
     `maxBudgetUsd` limits one iteration, `maxTotalBudgetUsd` the loop, `limits.budgetUsd` in the settings
-    every run of the project. Silent where the settings say that the provider costs nothing.
+    every run of the project. Silent if the settings define the provider as free.
 
     Bad::
         #- fixer.assistant.yaml
@@ -338,7 +338,7 @@ def no_budget(view: ObjectView) -> Iterator[Draft]:
         if not any(one.meant(name) for name in ("maxBudgetUsd", "maxTotalBudgetUsd")) and not _is_free(one, view):
             limit = _limit(one, view)
             upto = f"up to {limit} iterations" if limit is not None and limit > 1 else "an iteration"
-            yield from _at_enabled(one, f"{upto} without a limit on cost; add `maxBudgetUsd`")
+            yield from _at_enabled(one, f"{upto} without a cost limit; add `maxBudgetUsd`")
 
 
 def _is_free(one: AssistantParts, view: ObjectView) -> bool:
@@ -357,9 +357,9 @@ def _at_enabled(one: AssistantParts, message: str) -> Iterator[Draft]:
 
 @rule("AL027", "provider-unsupported", Severity.WARNING, on="assistant")
 def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
-    """A provider that nothing is set up to run.
+    """Provider that is not configured.
 
-    `claude-code` runs by itself; the others need an entry of that name under `providers` in the settings.
+    `claude-code` needs no configuration; other providers need an entry under `providers` in the settings.
 
     Bad::
         #- fixer.assistant.yaml
@@ -376,5 +376,5 @@ def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
         part = one.get("provider")
         text = None if part is None else text_of(part.node)
         if part is not None and text in ("openai", "perplexity") and text not in view.settings.providers:
-            message = f"nothing is set up to run `{text}`: name it under `providers` in the settings"
+            message = f"Provider `{text}` is not configured; add it under `providers` in `.loop-ls.yaml`"
             yield draft(part.piece, value_span(part.field), message)

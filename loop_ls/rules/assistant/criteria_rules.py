@@ -27,7 +27,7 @@ from loop_ls.syntax.nodes import Alias, Scalar
 
 @rule("AL005", "unknown-type", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
 def unknown_type(view: ObjectView) -> Iterator[Draft]:
-    """A type of criterion that does not exist; letter case counts.
+    """Unknown criterion type (case-sensitive).
 
     Such a criterion never ends the loop.
 
@@ -52,9 +52,9 @@ def unknown_type(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL006", "missing-type", Severity.ERROR, on="assistant")
 def missing_type(view: ObjectView) -> Iterator[Draft]:
-    """A criterion without a type.
+    """Criterion without a type.
 
-    It never ends the loop, whatever stands in `value`.
+    It never ends the loop, whatever `value` says.
 
     Bad::
         #- fixer.assistant.yaml
@@ -76,7 +76,7 @@ def missing_type(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL007", "value-not-string", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
 def value_not_string(view: ObjectView) -> Iterator[Draft]:
-    """A value that is no text.
+    """Criterion value that is not a string.
 
     A number needs quotes to be a pattern; without them the criterion never ends the loop.
 
@@ -105,7 +105,7 @@ def value_not_string(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL008", "value-missing", Severity.WARNING, on="assistant")
 def value_missing(view: ObjectView) -> Iterator[Draft]:
-    """A pattern or command that is announced and missing.
+    """Criterion without its pattern or command.
 
     The loop then runs to its last iteration.
 
@@ -130,13 +130,13 @@ def value_missing(view: ObjectView) -> Iterator[Draft]:
             continue
         if value is None or kind_of(value.node) == "null":
             what = "a pattern" if type_ == REGEX else "a command"
-            message = f"`{type_}` needs {what} in `value`; without it nothing ends the loop early"
+            message = f"Missing `value`: `{type_}` needs {what}, or nothing ends the loop early"
             yield draft(piece, at, message)
 
 
 @rule("AL020", "unused-value", Severity.HINT, on="assistant", fixes=(Tier.SAFE,))
 def unused_value(view: ObjectView) -> Iterator[Draft]:
-    """A value that its type does not look at.
+    """Value that the criterion type ignores.
 
     Bad::
         #- fixer.assistant.yaml
@@ -157,14 +157,15 @@ def unused_value(view: ObjectView) -> Iterator[Draft]:
         if value.type in VALUELESS and value.text:
             field = value.block.fields["value"]
             drop = (drop_key(value.piece, value.block, field.entry),) if not field.entry.merged else ()
-            yield value.found(f"`{value.type}` looks at no value", *drop, tags=UNNECESSARY)
+            yield value.found(f"`{value.type}` ignores `value`", *drop, tags=UNNECESSARY)
 
 
 @rule("AL026", "length", Severity.WARNING, on="assistant")
 def length(view: ObjectView) -> Iterator[Draft]:
-    """A value that is longer than the original program takes.
+    """Value that is longer than RondoFlow accepts.
 
-    A pattern may have 500 characters there, any other value 200. loop-ls takes longer ones.
+    RondoFlow accepts patterns of up to 500 characters and other values of up to 200. loop-ls accepts longer
+    ones.
 
     Bad::
         #- fixer.assistant.yaml
@@ -188,7 +189,7 @@ def length(view: ObjectView) -> Iterator[Draft]:
     for value in values(view):
         most = LONGEST.get(value.type, LONGEST_OTHER)
         if len(value.text) > most:
-            yield value.found(f"the value has {len(value.text)} characters; the original program takes {most}")
+            yield value.found(f"`value` has {len(value.text)} characters; RondoFlow accepts at most {most}")
 
 
 # -- commands -------------------------------------------------------------------------------------
@@ -196,7 +197,7 @@ def length(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL016", "empty-command", Severity.ERROR, on="assistant")
 def empty_command(view: ObjectView) -> Iterator[Draft]:
-    """A command that is empty, and so never succeeds.
+    """Empty command, which never succeeds.
 
     Bad::
         #- fixer.assistant.yaml
@@ -218,10 +219,10 @@ def empty_command(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL017", "shell-syntax", Severity.WARNING, on="assistant")
 def shell(view: ObjectView) -> Iterator[Draft]:
-    """A command with what only a shell understands.
+    """Command that uses shell syntax.
 
-    No shell runs it: the command is split at blanks, and every word is handed over as it is written. Put
-    what you need into a script.
+    It runs without a shell: the command is split at spaces and every word is passed literally. Move what
+    you need to a script.
 
     Bad::
         #- fixer.assistant.yaml
@@ -241,14 +242,14 @@ def shell(view: ObjectView) -> Iterator[Draft]:
     for value in commands(view):
         said = shell_syntax(value.text)
         if said is not None:
-            yield value.found(f"no shell runs this command, so {said} is handed over as it is; put it into a script")
+            yield value.found(f"The command runs without a shell, so {said} is passed literally; move it to a script")
 
 
 @rule("AL018", "quoted-argument", Severity.WARNING, on="assistant", fixes=(Tier.REVIEW,))
 def quoted_argument(view: ObjectView) -> Iterator[Draft]:
-    """A command with quotes, which are handed over as they are.
+    """Command with quotes, which are passed literally.
 
-    The command is split at blanks, those between quotes too. `argv` takes the exact words.
+    The command is split at spaces, even inside quotes. List the exact arguments in `argv`.
 
     Bad::
         #- fixer.assistant.yaml
@@ -267,7 +268,7 @@ def quoted_argument(view: ObjectView) -> Iterator[Draft]:
     """
     for value in commands(view):
         if has_quotes(value.text):
-            message = "quotes are handed over as they are, and the words between them are split; use `argv`"
+            message = "Quotes are passed literally and do not group words; use `argv`"
             yield value.found(message, *_as_words(value))
 
 
@@ -280,14 +281,14 @@ def _as_words(value: Value) -> tuple[Fix, ...]:
         words = shlex.split(value.text)
     except ValueError:
         return ()
-    return (replace_entry(value.piece, field.entry, "argv", words, "Give the exact words in `argv`"),)
+    return (replace_entry(value.piece, field.entry, "argv", words, "List the exact arguments in `argv`"),)
 
 
 @rule("AL019", "command-not-found", Severity.INFORMATION, on="assistant")
 def command_not_found(view: ObjectView) -> Iterator[Draft]:
-    """A command whose program is neither on the PATH nor in the folder it runs in.
+    """Command whose program is not on the PATH or in its working folder.
 
-    It may exist where the loop will run; until then it never succeeds.
+    It may exist where the loop will run; until then the command never succeeds.
 
     Bad::
         #- fixer.assistant.yaml
@@ -307,7 +308,7 @@ def command_not_found(view: ObjectView) -> Iterator[Draft]:
     for value in commands(view):
         first = program(value.text)
         if first is not None and not _exists(view, value, first):
-            message = f"`{shortened(first)}` is neither on the PATH nor in the folder where the command runs"
+            message = f"`{shortened(first)}` is not on the PATH or in the folder where the command runs"
             yield value.found(message)
 
 

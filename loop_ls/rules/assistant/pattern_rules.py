@@ -18,7 +18,9 @@ from loop_ls.rules.fixes.json import set_text
 
 @rule("AL009", "empty-pattern", Severity.ERROR, on="assistant")
 def empty_pattern(view: ObjectView) -> Iterator[Draft]:
-    """An empty pattern, which is found in every output: the loop ends after one iteration.
+    """Empty pattern.
+
+    It matches every output, so the loop ends after one iteration.
 
     Bad::
         #- fixer.assistant.yaml
@@ -40,9 +42,9 @@ def empty_pattern(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL010", "always-matches", Severity.WARNING, on="assistant")
 def always(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that is found in every output, because it is found in nothing.
+    """Pattern that matches the empty string.
 
-    Every part of it may be left out, so the loop ends after one iteration.
+    Every part of it is optional, so it matches every output and the loop ends after one iteration.
 
     Bad::
         #- fixer.assistant.yaml
@@ -61,15 +63,17 @@ def always(view: ObjectView) -> Iterator[Draft]:
     """
     for value, source in patterns(view):
         if always_matches(source):
-            yield value.found("the pattern is found in every output, also in an empty one: the first iteration ends it")
+            yield value.found(
+                "The pattern matches every output, even an empty one, so the loop ends after the first iteration"
+            )
 
 
 @rule("AL011", "invalid-regex", Severity.ERROR, on="assistant")
 def broken_regex(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that does not compile.
+    """Invalid pattern.
 
-    It is never found, so the loop runs to its last iteration. Spellings of JavaScript are understood
-    where they can be translated.
+    It never matches, so the loop runs to its last iteration. JavaScript syntax is accepted where it can be
+    translated.
 
     Bad::
         #- fixer.assistant.yaml
@@ -91,10 +95,10 @@ def broken_regex(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL012", "regex-dialect", Severity.INFORMATION, on="assistant", fixes=(Tier.SAFE,))
 def regex_dialect(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that JavaScript and Python read differently.
+    """Pattern that JavaScript and Python read differently.
 
-    Here patterns are Python's; spellings of JavaScript that Python refuses are translated. The original
-    program runs JavaScript.
+    loop-ls uses Python's syntax and translates JavaScript syntax that Python rejects. RondoFlow runs
+    JavaScript.
 
     Bad::
         #- fixer.assistant.yaml
@@ -116,15 +120,15 @@ def regex_dialect(view: ObjectView) -> Iterator[Draft]:
         if said is not None:
             translate: tuple[Fix, ...] = ()
             if value.scalar is not None and difference(source) is None:
-                translate = (set_text(value.piece, value.scalar, source, f"Write it as Python does: `{source}`"),)
+                translate = (set_text(value.piece, value.scalar, source, f"Use Python syntax: `{source}`"),)
             yield value.found(said, *translate)
 
 
 @rule("AL013", "regex-delimiters", Severity.WARNING, on="assistant", fixes=(Tier.REVIEW,))
 def regex_delimiters(view: ObjectView) -> Iterator[Draft]:
-    """A pattern between slashes, which are taken for part of it.
+    """Pattern between slashes, which are read as part of it.
 
-    Letter case is ignored anyway; other flags do not exist.
+    Patterns ignore case anyway; other flags are not supported.
 
     Bad::
         #- fixer.assistant.yaml
@@ -147,15 +151,15 @@ def regex_delimiters(view: ObjectView) -> Iterator[Draft]:
             strip: tuple[Fix, ...] = ()
             if value.scalar is not None:
                 strip = (set_text(value.piece, value.scalar, body, "Remove the slashes", Tier.REVIEW),)
-            yield value.found("the slashes are taken for part of the pattern; write it without them", *strip)
+            yield value.found("The slashes are read as part of the pattern; remove them", *strip)
 
 
 @rule("AL014", "regex-echo-risk", Severity.INFORMATION, on="assistant")
 def regex_echo_risk(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that is found in the persona.
+    """Pattern that matches the persona.
 
     An assistant that repeats its instructions ends its loop. Ask for a word that the persona does not
-    spell, or for a line that consists of it.
+    contain, or for a line that consists of it.
 
     Bad::
         #- fixer.assistant.yaml
@@ -177,14 +181,14 @@ def regex_echo_risk(view: ObjectView) -> Iterator[Draft]:
         if persona is None or is_explosive(source) or always_matches(source):
             continue
         if found_in(source, persona):
-            yield value.found("the persona contains this already: an assistant that repeats it ends its loop")
+            yield value.found("The persona already contains this text, so an assistant that repeats it ends its loop")
 
 
 @rule("AL015", "regex-catastrophic", Severity.WARNING, on="assistant")
 def regex_catastrophic(view: ObjectView) -> Iterator[Draft]:
-    """A repetition in a repetition that can be taken apart in endlessly many ways.
+    """Nested repetition that can match in exponentially many ways.
 
-    On some outputs the search takes time without end; it is then given up, and the loop goes on.
+    On some outputs the search takes too long; it is then abandoned and the loop continues.
 
     Bad::
         #- fixer.assistant.yaml
@@ -203,5 +207,5 @@ def regex_catastrophic(view: ObjectView) -> Iterator[Draft]:
     """
     for value, source in patterns(view):
         if is_explosive(source):
-            message = "a repetition repeats another one; on some outputs the search never ends, and is given up"
+            message = "Nested repetition: on some outputs the search takes too long and is abandoned"
             yield value.found(message)

@@ -39,10 +39,10 @@ def _is_skipped(case: WrittenCase) -> bool:
 
 @rule("CK015", "unread-variable", Severity.WARNING, on="cases")
 def unread_variable(view: ObjectView) -> Iterator[Draft]:
-    """A variable of a test case that the loop file does not read. `input` is the goal of a role loop, and the message
-    of an assistant.
+    """Variable of a test case that the loop file does not use.
 
-    One that is misspelt is an error: without what it was meant to be the run is refused.
+    `input` is the goal of a role loop, and the message of an assistant. A misspelled variable is an error:
+    the run is refused because the intended variable is missing.
 
     Bad::
         #- report.cases.yaml
@@ -76,7 +76,9 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK016", "missing-variable", Severity.ERROR, on="cases")
 def missing_variable(view: ObjectView) -> Iterator[Draft]:
-    """A test case without something that the loop file needs: its run is refused.
+    """Test case without an input that the loop file needs.
+
+    Its run is refused.
 
     Bad::
         #- report.cases.yaml
@@ -102,7 +104,7 @@ def missing_variable(view: ObjectView) -> Iterator[Draft]:
         if _is_misspelt(case, "vars"):
             continue
         if absent and at is not None and not _is_skipped(case):
-            told = f"the case gives nothing for {listed(absent, 'and')}"
+            told = f"Missing input for {listed(absent, 'and')} in this test case"
             yield draft(case.piece, mark(at), told)
 
 
@@ -113,7 +115,9 @@ def _is_misspelt(case: WrittenCase, key: str) -> bool:
 
 @rule("CK017", "all-held-out", Severity.WARNING, on="cases")
 def all_held_out(view: ObjectView) -> Iterator[Draft]:
-    """A file whose cases are all held out: the planner of an enhance loop sees none of them.
+    """All test cases are held out.
+
+    The planner of an enhance loop sees none of them.
 
     Bad::
         #- report.cases.yaml
@@ -129,12 +133,14 @@ def all_held_out(view: ObjectView) -> Iterator[Draft]:
     cases = list(cases_in(view.parts))
     if cases and all(flag(case.node("holdout")) is True for case in cases):
         at = cases[0].block.fields["holdout"].entry
-        yield draft(cases[0].piece, at.key.span, "all cases are held out, so there is none to mend the workflow by")
+        yield draft(
+            cases[0].piece, at.key.span, "All test cases are held out, so none is left to improve the workflow with"
+        )
 
 
 @rule("CK018", "seen-and-held-out", Severity.WARNING, on="cases")
 def seen_and_held_out(view: ObjectView) -> Iterator[Draft]:
-    """A case that is held out and hands over what another one does that is not.
+    """Held-out test case with the same input as one that is not held out.
 
     Bad::
         #- report.cases.yaml
@@ -157,12 +163,16 @@ def seen_and_held_out(view: ObjectView) -> Iterator[Draft]:
         twin = next((name for given, name in seen if given == plain(case.node("vars"))), None)
         if flag(case.node("holdout")) is True and twin is not None:
             at = case.block.fields["holdout"].entry.key.span
-            yield draft(case.piece, at, f"`{twin}` hands over the same and is not held out, so this one proves nothing")
+            yield draft(
+                case.piece, at, f"`{twin}` has the same input and is not held out, so this test case proves nothing"
+            )
 
 
 @rule("CK019", "no-check", Severity.WARNING, on="cases")
 def no_check(view: ObjectView) -> Iterator[Draft]:
-    """A test case that nothing checks: it passes whenever the run ends.
+    """Test case without any check.
+
+    It passes whenever the run ends.
 
     Bad::
         #- report.cases.yaml
@@ -180,12 +190,12 @@ def no_check(view: ObjectView) -> Iterator[Draft]:
         left = set(names) - set(_without(case))
         at = case.node("name")
         if at is not None and not left and not any(True for _ in case.checks) and not _is_misspelt(case, ASSERT):
-            yield draft(case.piece, mark(at), "nothing checks this case")
+            yield draft(case.piece, mark(at), "No check applies to this test case")
 
 
 @rule("CK020", "unknown-check", Severity.WARNING, on="cases")
 def unknown_check(view: ObjectView) -> Iterator[Draft]:
-    """A name in `without` that no check of the checks file has.
+    """Unknown check in `without`.
 
     Bad::
         #- report.cases.yaml
@@ -209,7 +219,7 @@ def unknown_check(view: ObjectView) -> Iterator[Draft]:
         for item in [item for item in items if item is not None]:
             name = text_of(item)
             if name is not None and name not in names:
-                told = f"the checks file has no check `{name}`{did_you_mean(name, names)}"
+                told = f"Unknown check `{name}`{did_you_mean(name, names)}"
                 yield draft(case.piece, mark(item), told)
 
 

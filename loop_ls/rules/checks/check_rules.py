@@ -31,7 +31,7 @@ _DIGIT = pattern(r"\d")
 
 @rule("CK001", "syntax", Severity.ERROR, on=("checks syntax", "cases syntax"))
 def syntax(view: ObjectView) -> Iterator[Draft]:
-    """A file of checks or test cases that cannot be read, or that is no mapping of keys.
+    """Checks or test cases that cannot be read, or that are not a mapping of keys.
 
     Bad::
         #- report.checks.yaml
@@ -51,12 +51,12 @@ def syntax(view: ObjectView) -> Iterator[Draft]:
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)
     else:
-        yield Draft(view.begin(), f"checks and test cases are a mapping of keys, not {root_message(view.document)}")
+        yield Draft(view.begin(), f"Checks and test cases must be a mapping of keys, not {root_message(view.document)}")
 
 
 @rule("CK002", "unknown-key", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def unknown_key(view: ObjectView) -> Iterator[Draft]:
-    """A key that does not exist at its place.
+    """Unknown key.
 
     Bad::
         #- report.checks.yaml
@@ -92,7 +92,7 @@ def _blocks(view: ObjectView) -> Iterator[tuple[Piece, Block]]:
 
 @rule("CK003", "bad-value", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def bad_value(view: ObjectView) -> Iterator[Draft]:
-    """A value of the wrong type, or outside of its list or range.
+    """Wrong type, or a value outside its list or range.
 
     Bad::
         #- report.checks.yaml
@@ -111,7 +111,7 @@ def bad_value(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK004", "missing", Severity.ERROR, on=BOTH)
 def missing(view: ObjectView) -> Iterator[Draft]:
-    """Something that is not there: the type of a check, what it compares with, the name of a test case.
+    """Missing type of a check, value to compare with, or name of a test case.
 
     Bad::
         #- report.checks.yaml
@@ -129,7 +129,7 @@ def missing(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK005", "unused-key", Severity.WARNING, on=BOTH)
 def unused_key(view: ObjectView) -> Iterator[Draft]:
-    """A key that the type of the check does not look at.
+    """Key that the check type ignores.
 
     Bad::
         #- report.checks.yaml
@@ -148,9 +148,9 @@ def unused_key(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK006", "unknown-type", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def unknown_type(view: ObjectView) -> Iterator[Draft]:
-    """A type of check that does not exist here.
+    """Unknown or unsupported check type.
 
-    Programs of your own are called by `command`: `javascript`, `python` and `similar` are not there.
+    Use `command` to call your own programs: `javascript`, `python` and `similar` are not supported.
 
     Bad::
         #- report.checks.yaml
@@ -169,7 +169,7 @@ def unknown_type(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK007", "repeated-name", Severity.ERROR, on=BOTH)
 def repeated_name(view: ObjectView) -> Iterator[Draft]:
-    """Two checks, or two test cases, of one name.
+    """Two checks, or two test cases, with the same name.
 
     Bad::
         #- report.checks.yaml
@@ -187,7 +187,7 @@ def repeated_name(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK008", "bad-pattern", Severity.ERROR, on=BOTH)
 def bad_pattern(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that does not compile.
+    """Invalid pattern.
 
     Bad::
         #- report.checks.yaml
@@ -205,9 +205,9 @@ def bad_pattern(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK009", "slow-pattern", Severity.WARNING, on=BOTH)
 def slow_pattern(view: ObjectView) -> Iterator[Draft]:
-    """A pattern that may take time without end on some texts: a repetition of a repetition.
+    """Nested repetition that can take too long to match on some texts.
 
-    A search that takes longer than five seconds is no verdict, and the check ends as an error.
+    A search that takes longer than five seconds gives no verdict, and the check ends with an error.
 
     Bad::
         #- report.checks.yaml
@@ -223,13 +223,13 @@ def slow_pattern(view: ObjectView) -> Iterator[Draft]:
     for one in checks_in(view.parts):
         source = compiled(text_of(one.node("value")) or "").source
         if one.bare_type == "regex" and source and is_explosive(source):
-            told = "on some texts this pattern takes time without end: it repeats a repetition"
+            told = "Nested repetition: on some texts this pattern takes too long to match"
             yield draft(one.piece, value_span(one.block.fields["value"]), told)
 
 
 @rule("CK010", "bad-schema", Severity.ERROR, on=BOTH)
 def bad_schema(view: ObjectView) -> Iterator[Draft]:
-    """A value of `is-json` or `contains-json` that is no JSON Schema.
+    """Value of `is-json` or `contains-json` that is not a valid JSON Schema.
 
     Bad::
         #- report.checks.yaml
@@ -247,7 +247,7 @@ def bad_schema(view: ObjectView) -> Iterator[Draft]:
 
 @rule("CK011", "unknown-place", Severity.ERROR, on=BOTH, fixes=(Tier.SAFE,))
 def unknown_place(view: ObjectView) -> Iterator[Draft]:
-    """A check or a verifier of a step, stage or loop that the file beside it does not have, or of no place at all.
+    """Unknown target: a step, stage or loop that the loop file does not have, or an invalid place.
 
     Bad::
         #- report.checks.yaml
@@ -293,9 +293,9 @@ def _unknown_verifiers(view: ObjectView, places: Places) -> Iterator[Draft]:
 
 @rule("CK012", "rubric-threshold", Severity.WARNING, on=BOTH)
 def rubric_threshold(view: ObjectView) -> Iterator[Draft]:
-    """A rubric that speaks of numbers and has no `threshold`.
+    """Rubric that mentions numbers, without `threshold`.
 
-    Without one only the judge's yes or no counts, whatever score it gives.
+    Without a threshold only the judge's yes or no counts, whatever score it gives.
 
     Bad::
         #- report.checks.yaml
@@ -311,13 +311,15 @@ def rubric_threshold(view: ObjectView) -> Iterator[Draft]:
     for one in checks_in(view.parts):
         speaks = one.bare_type == "llm-rubric" and _DIGIT.search(text_of(one.node("value")) or "")
         if speaks and not one.block.meant("threshold"):
-            told = "the rubric speaks of numbers; say in `threshold` which score passes"
+            told = "The rubric mentions numbers; set the passing score in `threshold`"
             yield draft(one.piece, value_span(one.block.fields["value"]), told)
 
 
 @rule("CK014", "secret", Severity.ERROR, on=BOTH)
 def secret(view: ObjectView) -> Iterator[Draft]:
-    """A key or token in a check or in a test case. These files are shared.
+    """API key or token in a check or test case.
+
+    These files are shared.
 
     Bad::
         #- report.checks.yaml
@@ -335,7 +337,7 @@ def secret(view: ObjectView) -> Iterator[Draft]:
     for piece, top in nodes:
         for node in _texts(top):
             if is_secret(text_of(node) or ""):
-                yield draft(piece, mark(node), "this is a secret: whoever has the file can use it")
+                yield draft(piece, mark(node), "Possible secret in the file; use an environment variable instead")
 
 
 def _texts(node: Node) -> Iterator[Node]:

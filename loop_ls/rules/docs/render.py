@@ -23,8 +23,8 @@ _LEVELS = {
     Severity.HINT: "Hint",
 }
 _FIXES = {
-    Tier.SAFE: "`loop-ls fix` repairs most of these.",
-    Tier.REVIEW: "A repair is proposed, which its author has to look at (`loop-ls fix --unsafe`).",
+    Tier.SAFE: "`loop-ls fix` fixes most of these.",
+    Tier.REVIEW: "A fix is available that needs review (`loop-ls fix --unsafe`).",
 }
 #: Begins a file in an example.
 FILE = "#- "
@@ -46,7 +46,7 @@ def help_text(rule: Rule) -> str:
 
 def remarks(rule: Rule) -> str:
     """One line: how serious, whether it has to be switched on."""
-    switch = f" · off by default, `--enable {rule.profile}` switches it on" if rule.profile else ""
+    switch = f" · off by default; turn on with `--enable {rule.profile}`" if rule.profile else ""
     return f"{_LEVELS[rule.severity]}{switch}"
 
 

@@ -98,7 +98,7 @@ class Session:
     def findings(self, late: bool) -> tuple[Finding, ...]:
         """Every finding, by place and rule; without the late ones for those who count errors."""
         if late and self._answer is not None:
-            invariant(lambda: self._answer == self._placed(late), "nothing changed in the last answer")
+            invariant(lambda: self._answer == self._placed(late), "Nothing changed in the last answer")
             return self._answer
         found = self._placed(late)
         if late:

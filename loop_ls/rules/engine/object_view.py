@@ -108,7 +108,7 @@ class ObjectView:
         default = None if declared is None else declared.part
         if default is None:
             return Draft(spot, flaw.message, fixes=fixes)
-        message = f"the default of `{flaw.parameter}` does not fit where it is used: {flaw.message}"
+        message = f"Invalid default of `{flaw.parameter}` where it is used: {flaw.message}"
         return Draft(Spot(default.piece, value_span(default.field)), message, related=((spot, "it is used here"),))
 
 
@@ -133,9 +133,9 @@ def syntax_fault(document: Document) -> Fault | None:
     line = document.text.line(stop.line)
     place = Span(stop, Position(stop.line, min(stop.column + 1, len(line))))
     if not any(line.strip() for line in document.text.lines):
-        return Fault(place, "The file is empty: write an object in braces.", "syntax")
+        return Fault(place, "Empty file: add an object in braces.", "syntax")
     if fault is None:
-        return Fault(place, "The text cannot be read as JSON from here on.", "syntax")
+        return Fault(place, "Invalid JSON from here on.", "syntax")
     # A strict reader may notice a fault only further down: a bracket that is open, at the end.
     near = fault.span.start.line in (stop.line, stop.line - 1)
     return fault if near else Fault(place, fault.message, fault.code)

@@ -108,9 +108,9 @@ def _unused(
                 UNUSED,
                 Severity.INFORMATION,
                 span,
-                f"{names} says nothing here, so this comment hides nothing",
+                f"{names} has no findings here, so this comment has no effect",
                 name=UNUSED,
-                fixes=(Fix("Remove what hides nothing", _Without(span, directive, tuple(idle)), preferred=True),),
+                fixes=(Fix("Remove the unused suppression", _Without(span, directive, tuple(idle)), preferred=True),),
                 tags=frozenset({"unnecessary"}),
             )
 

@@ -81,7 +81,7 @@ def quote(piece: Piece, span: Span) -> Fix:
         quoted = in_quotes(written, Style.DOUBLE)
         return () if quoted is None else (TextEdit(place, quoted),)
 
-    return fix_of("Put quotes around it", change)
+    return fix_of("Add quotes", change)
 
 
 def quote_whole(piece: Piece, span: Span) -> Fix:
@@ -93,7 +93,7 @@ def quote_whole(piece: Piece, span: Span) -> Fix:
         after = document.edit(place, quoted)
         return (TextEdit(place, quoted),) if _faults(after) < _faults(document) else ()
 
-    return fix_of("Put quotes around it", change)
+    return fix_of("Add quotes", change)
 
 
 def _faults(document: Document) -> int:
@@ -112,7 +112,7 @@ def plain_blanks() -> Fix:
         ]
         return tuple(TextEdit(span, _plain_blanks(document.text.slice(span))) for span in spans)
 
-    return fix_of("Write plain spaces", change)
+    return fix_of("Replace with plain spaces", change)
 
 
 def _plain_blanks(text: str) -> str:
@@ -129,7 +129,7 @@ def wrap(piece: Piece, span: Span, before: str, after: str, title: str) -> Fix:
 
 
 def bracket(piece: Piece, span: Span) -> Fix:
-    return wrap(piece, span, "[", "]", "Write it as a list")
+    return wrap(piece, span, "[", "]", "Change to a list")
 
 
 def set_key(piece: Piece, block: Block, key: str, value: str, title: str, tier: Tier = Tier.SAFE) -> Fix:
@@ -186,7 +186,7 @@ def condition_without(piece: Piece, scalar: Scalar, name: str, number: int) -> F
     """The condition without the placeholder that is the `number`-th one of this name in it; None where no sentence
     without it says the same."""
     text = _condition_without(scalar.text, name, number)
-    return None if text is None else write_text(piece, scalar, text, f"Write it without `{{{{{name}}}}}`")
+    return None if text is None else write_text(piece, scalar, text, f"Remove `{{{{{name}}}}}` from the condition")
 
 
 def _condition_without(condition: str, name: str, number: int) -> str | None:
@@ -205,7 +205,7 @@ def write_text(piece: Piece, scalar: Scalar, text: str, title: str) -> Fix:
 
 def merge_section(later: Piece, first: Piece, name: str) -> Fix:
     """Move the entries of a repeated `steps` or `loops` block behind those of the first one."""
-    return fix_of(f"Move these entries into the first `{name}`", lambda document: merged(document, first, later))
+    return fix_of(f"Merge these entries into the first `{name}`", lambda document: merged(document, first, later))
 
 
 def resolved_conflict(fault: Fault) -> tuple[Fix, ...]:

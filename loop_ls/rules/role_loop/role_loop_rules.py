@@ -28,10 +28,10 @@ _APPROVING = ("approv", "lgtm", "looks good", "accept", "passes all criteria")
 
 @rule("RL001", "json", Severity.ERROR, on="role_loop syntax", fixes=(Tier.SAFE,))
 def json(view: ObjectView) -> Iterator[Draft]:
-    """A definition that is no JSON, or no object.
+    """Invalid JSON, or a definition that is not an object.
 
-    It cannot be started, and nothing else is said about the file. JSON knows no comments and takes no
-    comma behind the last entry.
+    It cannot be started, and nothing else in the file is checked. JSON does not allow comments or trailing
+    commas.
 
     Bad::
         #- loops/build.json
@@ -55,7 +55,7 @@ def json(view: ObjectView) -> Iterator[Draft]:
         return
     fault = syntax_fault(view.document)
     if fault is None:
-        yield Draft(view.begin(), f"a role-loop definition is an object, not {root_message(view.document)}")
+        yield Draft(view.begin(), f"A role-loop definition must be an object, not {root_message(view.document)}")
         return
     remove: tuple[Fix, ...] = ()
     if fault.code == "trailing-comma":
@@ -66,10 +66,10 @@ def json(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL002", "name", Severity.ERROR, on="role_loop")
 def name(view: ObjectView) -> Iterator[Draft]:
-    """A definition without a name, or with one that is none.
+    """Missing or invalid name.
 
-    The name starts the loop, whatever the file is called. It consists of small letters, digits, `-` and
-    `_`, so that it can be a file name and a word on a command line.
+    The name starts the loop, whatever the file is called. Use lowercase letters, digits, `-` and `_`, so
+    that it works as a file name and on the command line.
 
     Bad::
         #- loops/build.json
@@ -93,10 +93,10 @@ def name(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL003", "duplicate-name", Severity.ERROR, on="role_loop")
 def duplicate_name(view: ObjectView) -> Iterator[Draft]:
-    """Two definitions of one folder with the same name.
+    """Two definitions with the same name in one folder.
 
-    Only one of them can be started by it. A definition of the same name as a built-in one is fine: it
-    takes its place.
+    Only one of them can be started by name. A definition with the name of a built-in one is fine: it
+    replaces it.
 
     Bad::
         #- loops/build.json
@@ -138,15 +138,15 @@ def duplicate_name(view: ObjectView) -> Iterator[Draft]:
         there = other.whole.parts.get("name")
         if there is not None:
             related.append((Spot(there.piece, value_span(there.field), other.uri), "the same name"))
-    message = f"`{view.loop.name}` is also the name of {files}; only one of them can be started by it"
+    message = f"Duplicate name `{view.loop.name}`, also used in {files}; only one of them can be started by name"
     yield Draft(Spot(part.piece, value_span(part.field)), message, related=tuple(related))
 
 
 @rule("RL004", "description", Severity.WARNING, on="role_loop")
 def description(view: ObjectView) -> Iterator[Draft]:
-    """A definition that does not say what it is for.
+    """Missing description.
 
-    Lists of definitions show the description, and whoever starts a loop chooses by it.
+    Lists of definitions show it, and people choose a loop by it.
 
     Bad::
         #- loops/build.json
@@ -167,17 +167,17 @@ def description(view: ObjectView) -> Iterator[Draft]:
     part = view.parts.get("description")
     if part is None:
         if not view.parts.meant("description"):
-            yield Draft(view.begin(), "the definition has no `description`; say in a line what the loop is for")
+            yield Draft(view.begin(), "Missing `description`; add a line about what the loop is for")
     elif is_blank(part.node):
         spot = Spot(part.piece, mark(part.node or part.entry))
-        yield Draft(spot, "the description is empty; say in a line what the loop is for")
+        yield Draft(spot, "Empty `description`; add a line about what the loop is for")
 
 
 @rule("RL005", "no-roles", Severity.ERROR, on="role_loop")
 def no_roles(view: ObjectView) -> Iterator[Draft]:
-    """A definition without stages, or with an entry that is none.
+    """Definition without stages, or with an invalid one.
 
-    Every entry of `roles` is an object with a role and a prompt. A loop needs one at least.
+    Each entry of `roles` must be an object with a role and a prompt. A loop needs at least one.
 
     Bad::
         #- loops/build.json
@@ -201,7 +201,7 @@ def no_roles(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL006", "role-empty", Severity.ERROR, on="role_loop")
 def role_empty(view: ObjectView) -> Iterator[Draft]:
-    """A stage that does not say whose turn it is.
+    """Stage without a role.
 
     `role` names the role; without it `name` does.
 
@@ -227,10 +227,10 @@ def role_empty(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL007", "role-unknown", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
 def role_unknown(view: ObjectView) -> Iterator[Draft]:
-    """A stage whose role nobody knows.
+    """Unknown role.
 
-    Roles are built in or named in the project's settings under `roles`; letter case counts. A role
-    settles what the stage may do, so an unknown one is refused.
+    Roles are built in or defined in the project's settings under `roles`; they are case-sensitive. The role
+    decides what a stage may do, so an unknown one is refused.
 
     Bad::
         #- loops/build.json
@@ -264,9 +264,9 @@ def reworded(placed: Placed) -> tuple[Fix, ...]:
 
 @rule("RL008", "prompt-empty", Severity.ERROR, on="role_loop")
 def prompt_empty(view: ObjectView) -> Iterator[Draft]:
-    """A stage without a prompt.
+    """Stage without a prompt.
 
-    The prompt says what the role has to do in its turn.
+    The prompt tells the role what to do in its turn.
 
     Bad::
         #- loops/build.json
@@ -290,10 +290,10 @@ def prompt_empty(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL009", "order", Severity.WARNING, on="role_loop")
 def order(view: ObjectView) -> Iterator[Draft]:
-    """Stages whose numbers do not go up by one as they stand in the file.
+    """Stage numbers that do not match the order in the file.
 
-    If every stage has an `order`, the numbers count and not the places in the list: a number that goes
-    down, comes twice or leaves a gap makes the file say something else than it shows.
+    If every stage has an `order`, the numbers count and not the positions in the list: a number that goes
+    down, is repeated or leaves a gap makes the file misleading.
 
     Bad::
         #- loops/build.json
@@ -323,21 +323,21 @@ def order(view: ObjectView) -> Iterator[Draft]:
         if number == earlier + 1:
             continue
         if number == earlier:
-            why = f"{number} is the number of the stage before as well"
+            why = f"Duplicate number {number}: the previous stage has it too"
         elif number < earlier:
-            why = f"{number} comes behind {earlier}, so this stage runs earlier than it stands"
+            why = f"{number} comes after {earlier}, so this stage runs earlier than its position in the list"
         else:
-            why = f"the numbers leave a gap between {earlier} and {number}"
+            why = f"Gap in the numbering between {earlier} and {number}"
         at = Spot(part.piece, value_span(part.field))
-        yield Draft(at, f"{why}; number the stages in the order in which they stand")
+        yield Draft(at, f"{why}; number the stages in list order")
         return
 
 
 @rule("RL010", "termination-missing", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE,))
 def termination_missing(view: ObjectView) -> Iterator[Draft]:
-    """A definition that does not say when it ends.
+    """Missing termination condition.
 
-    It is taken to end after one iteration.
+    The loop ends after one iteration.
 
     Bad::
         #- loops/build.json
@@ -359,20 +359,20 @@ def termination_missing(view: ObjectView) -> Iterator[Draft]:
     if parts.meant("termination_condition"):
         return
     last = list(parts.keys.values())[-1:]
-    title = "Say that it ends after one iteration"
+    title = "Set a limit of one iteration"
     insert = tuple(
         add_key_behind(part, "termination_condition", {"type": "iteration_bound", "value": 1}, title) for part in last
     )
-    message = "the definition does not say when it ends, so it ends after one iteration"
+    message = "Missing `termination_condition`: the loop ends after one iteration"
     yield Draft(view.begin(), message, fixes=insert)
 
 
 @rule("RL019", "no-evaluator", Severity.WARNING, on="role_loop")
 def no_evaluator(view: ObjectView) -> Iterator[Draft]:
-    """A loop that ends by approval, and nobody who approves.
+    """Loop that ends by approval, but has no suitable reviewer.
 
-    The answer of the last stage ends an `evaluation_bound` loop. A role that may write files would judge
-    its own work, and a judge whose prompt leads to no word of approval lets every round pass.
+    The answer of the last stage ends an `evaluation_bound` loop. A role that can write files would judge
+    its own work, and a judge that is not asked for a word of approval never approves.
 
     Bad::
         #- loops/build.json
@@ -410,7 +410,7 @@ def no_evaluator(view: ObjectView) -> Iterator[Draft]:
 def _why_no_evaluator(view: ObjectView, last: Item) -> str | None:
     role = view.roles.get(view.loop.role_of(last) or "")
     if role is not None and role.access == "full":
-        return f"the last stage judges, and `{role.name}` may write files: it would judge its own work"
+        return f"The last stage is the judge, but `{role.name}` can write files and would judge its own work"
     prompt = last.get("prompt")
     text = None if prompt is None else text_of(prompt.node)
     if text is None or not text.strip() or _mode(view) == "llm":
@@ -419,7 +419,7 @@ def _why_no_evaluator(view: ObjectView, last: Item) -> str | None:
     if filled.open or any(word in filled.text.lower() for word in _APPROVING):
         return None
     said = shortened(text)
-    return f"the last stage is never told to approve anything (`{said}`): say when it answers APPROVED"
+    return f"The prompt of the last stage never asks for approval (`{said}`); tell it when to answer APPROVED"
 
 
 def _mode(view: ObjectView) -> str | None:

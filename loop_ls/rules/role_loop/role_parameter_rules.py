@@ -26,7 +26,7 @@ from loop_ls.syntax.nodes import Entry
 
 @rule("RL013", "param-name", Severity.ERROR, on="role_loop")
 def param_name(view: ObjectView) -> Iterator[Draft]:
-    """A parameter without a name, or with one that no placeholder can have.
+    """Missing or invalid parameter name.
 
     Bad::
         #- loops/build.json
@@ -52,7 +52,7 @@ def param_name(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL014", "param-duplicate", Severity.ERROR, on="role_loop")
 def param_duplicate(view: ObjectView) -> Iterator[Draft]:
-    """A parameter that is declared twice.
+    """Duplicate parameter.
 
     Bad::
         #- loops/build.json
@@ -91,10 +91,10 @@ def param_duplicate(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL015", "param-default", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE, Tier.REVIEW))
 def param_default(view: ObjectView) -> Iterator[Draft]:
-    """A parameter whose default is missing, no text, or without effect.
+    """Default that is missing, not a string, or has no effect.
 
-    A parameter that a start may leave out needs a default; the empty text is one. Numbers and `true` or
-    `false` become texts. The default of a required parameter is never used.
+    An optional parameter needs a default, even an empty string. Numbers and `true` or `false` become
+    strings. The default of a required parameter is never used.
 
     Bad::
         #- loops/build.json
@@ -141,7 +141,7 @@ def idle_default(view: ObjectView) -> Iterator[Draft]:
             continue  # RL022
         name = text_of(item.block.fields["name"].node) if item.block.has("name") else None
         of = f"`{name}`" if name else "this parameter"
-        message = f"{of} is required, so its default is never used; add `required: false` to let it be left out"
+        message = f"{of} is required, so its default is never used; add `required: false` to make it optional"
         default = item.block.fields["default"].entry
         drop = drop_key(item.piece, item.block, default)
         yield draft(item.piece, default.key.span, message, Severity.WARNING, fixes=(drop,))
@@ -149,9 +149,9 @@ def idle_default(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL016", "param-description", Severity.WARNING, on="role_loop")
 def param_description(view: ObjectView) -> Iterator[Draft]:
-    """A parameter that does not say what it is for.
+    """Parameter without a description.
 
-    Whoever starts the loop is asked for it by these words.
+    The description is shown to whoever starts the loop.
 
     Bad::
         #- loops/build.json
@@ -178,18 +178,18 @@ def param_description(view: ObjectView) -> Iterator[Draft]:
         field = item.block.get("description")
         if field is None:
             if not item.block.meant("description"):
-                message = "the parameter has no `description`; say what the value is for"
+                message = "Missing `description`; add what the value is for"
                 yield draft(item.piece, mark(item.block.node), message)
         elif is_blank(field.node):
-            message = "the description is empty; say what the value is for"
+            message = "Empty `description`; add what the value is for"
             yield draft(item.piece, mark(field.node or field.entry), message)
 
 
 @rule("RL017", "param-unused", Severity.HINT, on="role_loop")
 def param_unused(view: ObjectView) -> Iterator[Draft]:
-    """A parameter that no text of the definition uses.
+    """Unused parameter.
 
-    It has an effect only if the goal of a start has its placeholder.
+    It has an effect only if the goal contains its placeholder.
 
     Bad::
         #- loops/build.json
@@ -214,16 +214,16 @@ def param_unused(view: ObjectView) -> Iterator[Draft]:
     for name, declared in view.loop.declared.items():
         part = declared.item.get("name")
         if name not in used and PARAMETER_NAME.fullmatch(name) and part is not None:
-            message = f"nothing uses `{{{{{name}}}}}`"
+            message = f"Unused parameter `{{{{{name}}}}}`"
             yield draft(part.piece, value_span(part.field), message, tags=UNNECESSARY)
 
 
 @rule("RL018", "placeholder-unknown", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE, Tier.REVIEW))
 def placeholder_unknown(view: ObjectView) -> Iterator[Draft]:
-    """A placeholder that nothing fills in.
+    """Placeholder that is never filled in.
 
-    Only declared parameters are filled in, and only where no blanks stand between the braces; anything
-    else reaches the model as it is written.
+    Only declared parameters are filled in, and only without spaces inside the braces; anything else reaches
+    the model as written.
 
     Bad::
         #- loops/build.json
@@ -251,8 +251,8 @@ def placeholder_unknown(view: ObjectView) -> Iterator[Draft]:
         if one.idle or (one.exact and one.name in declared):
             continue
         if one.name in declared:
-            message = f"blanks stand between the braces, so this stays as it is; write `{{{{{one.name}}}}}`"
-            better: tuple[Fix, ...] = (builders.replace(one.piece, one.island.inner, one.name, "Remove the blanks"),)
+            message = f"Spaces inside the braces, so this stays as text; write `{{{{{one.name}}}}}`"
+            better: tuple[Fix, ...] = (builders.replace(one.piece, one.island.inner, one.name, "Remove the spaces"),)
         else:
             message, better = _unknown(view, one)
         yield Draft(Spot(one.piece, one.island.span), message, fixes=better)
@@ -271,10 +271,10 @@ def _unknown(view: ObjectView, one: Placeholder) -> tuple[str, tuple[Fix, ...]]:
     near = nearest(one.name, view.loop.declared)
     declare = _declare(view, one.name)
     if near is not None:
-        message = f"there is no parameter `{one.name}`; did you mean `{{{{{near}}}}}`?"
+        message = f"Unknown parameter `{one.name}`; did you mean `{{{{{near}}}}}`?"
         rename = builders.replace(one.piece, one.island.inner, near, f"Change to `{near}`")
         return message, (rename, *declare)
-    return f"there is no parameter `{one.name}`, so this stays as it is; declare it in `parameters`", declare
+    return f"Unknown parameter `{one.name}`: this stays as text; declare it in `parameters`", declare
 
 
 def _declare(view: ObjectView, name: str) -> tuple[Fix, ...]:
@@ -290,10 +290,10 @@ def _declare(view: ObjectView, name: str) -> tuple[Fix, ...]:
 
 @rule("RL020", "artifact-index", Severity.ERROR, on="role_loop")
 def artifact_index(view: ObjectView) -> Iterator[Draft]:
-    """A stage that waits for what no earlier stage can have made.
+    """Stage that waits for an artifact no earlier stage can have made.
 
-    `requires_artifact_from` is the index of an earlier stage of the same iteration, counted from 0. The
-    stage fails, and the loop with it, if there is no artifact.
+    `requires_artifact_from` is the index of an earlier stage of the same iteration, counted from 0. Without
+    an artifact the stage and the loop fail.
 
     Bad::
         #- loops/build.json
@@ -323,9 +323,9 @@ def artifact_index(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL022", "unknown-key", Severity.WARNING, on="role_loop", fixes=(Tier.SAFE,))
 def unknown_key(view: ObjectView) -> Iterator[Draft]:
-    """A key that does not exist at this place.
+    """Unknown key.
 
-    It is skipped, and what stands behind it does nothing. `on_question` was read by older programs.
+    The key is skipped and its value has no effect. `on_question` was used by older programs.
 
     Bad::
         #- loops/build.json
@@ -352,7 +352,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
             yield _unknown_key(piece, unknown, block.shape, renamed(unknown, block.fields))
     question = parts.get("on_question")
     if question is not None:
-        message = "`on_question` is ignored: a stage that has a question blocks the loop"
+        message = "`on_question` has no effect: a stage that asks a question blocks the loop"
         yield draft(question.piece, question.entry.key.span, message, fixes=(drop_top_key(question),))
 
 
@@ -366,7 +366,7 @@ def limit_beside_the_value(view: ObjectView) -> Iterator[Draft]:
         return
     field = block.get("max_iterations")
     if field is not None:
-        message = f"`max_iterations` stands beside the `value` of `{reading.type}`, where nobody reads it"
+        message = f"`max_iterations` has no effect next to the `value` of `{reading.type}`; put it inside `value`"
         yield draft(part.piece, field.entry.key.span, message)
 
 
@@ -393,9 +393,9 @@ def _blocks(view: ObjectView) -> Iterator[tuple[Piece, Block]]:
 
 @rule("RL023", "type", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
 def type_(view: ObjectView) -> Iterator[Draft]:
-    """A value of another JSON type than its key takes.
+    """Wrong JSON type.
 
-    Limits may be written as texts, and a text that is a placeholder counts as what it is filled in with.
+    Limits may be strings, and a string that is a placeholder counts as the value it is filled in with.
 
     Bad::
         #- loops/build.json

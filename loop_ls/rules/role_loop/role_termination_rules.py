@@ -16,7 +16,7 @@ from loop_ls.syntax.nodes import Entry
 
 @rule("RL011", "termination-type", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
 def termination_type(view: ObjectView) -> Iterator[Draft]:
-    """A termination condition without a type, or with one that does not exist.
+    """Missing or unknown termination type.
 
     Bad::
         #- loops/build.json
@@ -41,11 +41,11 @@ def termination_type(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RL012", "termination-value", Severity.ERROR, on="role_loop", fixes=(Tier.SAFE,))
 def termination_value(view: ObjectView) -> Iterator[Draft]:
-    """A termination condition whose value is none that its type takes.
+    """Invalid value for the termination type.
 
-    `evaluation_bound` takes `criteria` and `max_review_rounds`, `iteration_bound` a number of
-    iterations, `goal_bound` an object with `max_iterations`, `time_bound` seconds or a date. Limits are
-    above 0 and may be written as texts; a placeholder counts with the default of its parameter.
+    `evaluation_bound` takes `criteria` and `max_review_rounds`, `iteration_bound` a number of iterations,
+    `goal_bound` an object with `max_iterations`, `time_bound` seconds or a date. Limits must be above 0 and
+    may be strings; a placeholder counts with the default of its parameter.
 
     Bad::
         #- loops/build.json
@@ -74,16 +74,16 @@ def termination_value(view: ObjectView) -> Iterator[Draft]:
         rename: tuple[Fix, ...] = ()
         alone = isinstance(block, Block) and not block.has("value")
         if alone and isinstance(flaw.at, Entry):
-            assert placed.piece is not None, "a key stands in a piece"
+            assert placed.piece is not None, "a key is in one piece"
             rename = (builders.reword(placed.piece, flaw.at.key.span, "value"),)
         yield view.of_flaw(placed, *rename)._replace(severity=Severity.INFORMATION)
 
 
 @rule("RL021", "manual-unbounded", Severity.INFORMATION, on="role_loop")
 def manual_unbounded(view: ObjectView) -> Iterator[Draft]:
-    """A loop that nothing ends but a person.
+    """Loop without an automatic end.
 
-    It goes on, and costs, until somebody stops it or a limit of the project does.
+    It continues, and costs money, until you stop it or a project limit is reached.
 
     Bad::
         #- loops/build.json
@@ -105,5 +105,5 @@ def manual_unbounded(view: ObjectView) -> Iterator[Draft]:
     part = view.parts.get("termination_condition")
     if part is None or not view.loop.is_manual or not isinstance(part.field.value, Block):
         return
-    message = "nothing ends this loop but a stop; every iteration costs"
+    message = "This loop runs until you stop it, and every iteration costs money"
     yield Draft(Spot(part.piece, value_span(part.field.value.fields["type"])), message)

@@ -59,9 +59,9 @@ def _named(field: Field) -> tuple[Named, ...]:
 
 @rule("LS001", "syntax", Severity.ERROR, on="settings syntax")
 def syntax(view: ObjectView) -> Iterator[Draft]:
-    """A settings file that cannot be read, or that is no mapping of keys.
+    """Settings that cannot be read, or that are not a mapping of keys.
 
-    The settings that were read last stay as they are.
+    The last valid settings stay in effect.
 
     Bad::
         #- .loop-ls.yaml
@@ -77,15 +77,15 @@ def syntax(view: ObjectView) -> Iterator[Draft]:
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)
     else:
-        message = f"the settings are a mapping of keys, not {root_message(view.document)}"
+        message = f"Settings must be a mapping of keys, not {root_message(view.document)}"
         yield Draft(view.begin(), message)
 
 
 @rule("LS002", "unknown-key", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
 def unknown_key(view: ObjectView) -> Iterator[Draft]:
-    """A key that does not exist at its place.
+    """Unknown key.
 
-    Names of providers, roles, servers and enhanced workflows are free; what stands below them is not.
+    You choose the names of providers, roles, servers and enhanced workflows; the keys below them are fixed.
 
     Bad::
         #- .loop-ls.yaml
@@ -110,9 +110,9 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
 
 @rule("LS003", "bad-value", Severity.ERROR, on="settings")
 def bad_value(view: ObjectView) -> Iterator[Draft]:
-    """A value of the wrong type, or outside of its list or range. It is not taken.
+    """Wrong type, or a value outside its list or range.
 
-    Of a key that is written twice the first one counts.
+    The value is ignored. If a key is repeated, the first one counts.
 
     Bad::
         #- .loop-ls.yaml
@@ -129,13 +129,13 @@ def bad_value(view: ObjectView) -> Iterator[Draft]:
     for section, items in view.parts.items.items():
         part = view.parts.get(section)
         if items and items[0].node is not None and part is not None:
-            yield draft(items[0].piece, mark(items[0].node), f"`{section}` is {part.field.key.type.value}")
+            yield draft(items[0].piece, mark(items[0].node), f"`{section}` must be {part.field.key.type.value}")
     for piece, block in _blocks(view):
         absent = [key.name for key in block.shape.keys.values() if key.required and not block.meant(key.name)]
         if absent and block.shape is not PRICE:
             yield draft(piece, mark(block.node), f"{block.shape.title} needs {listed(absent, 'and')}")
         for repeated in block.repeated:
-            message = f"`{repeated.later.key.text}` is written twice; the first one counts"
+            message = f"`{repeated.later.key.text}` is repeated; the first one counts"
             yield draft(piece, repeated.later.key.span, message)
 
 
@@ -144,9 +144,9 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
     if node is None or field.empty:
         return
     if field.faults:
-        yield from ((fault.node, f"`{key.name}` has to be {fault.expected}") for fault in field.faults)
+        yield from ((fault.node, f"`{key.name}` must be {fault.expected}") for fault in field.faults)
     elif key.type is Type.TEXT and wrong_type(key, node) is not None:
-        yield node, f"`{key.name}` has to be {WORDS[key.type]}"
+        yield node, f"`{key.name}` must be {WORDS[key.type]}"
     elif _is_kind(field):
         return  # LS006
     elif isinstance(field.value, str | int | float) and (why := out_of_range(key, field.value)) is not None:
@@ -155,7 +155,7 @@ def _wrong(field: Field) -> Iterator[tuple[Node, str]]:
         for pair in field.value:
             if isinstance(pair, Pair) and pair.node is not None and pair.text not in key.choices:
                 hint = did_you_mean(pair.text or "", key.choices)
-                yield pair.node, f"`{pair.name}` has to be {listed(key.choices)}{hint}"
+                yield pair.node, f"`{pair.name}` must be {listed(key.choices)}{hint}"
 
 
 def _is_kind(field: Field) -> bool:
@@ -164,10 +164,10 @@ def _is_kind(field: Field) -> bool:
 
 @rule("LS004", "secret-in-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
 def secret_in_file(view: ObjectView) -> Iterator[Draft]:
-    """A key or token in a file that others will read.
+    """API key or token in a file that others can read.
 
-    Keys stay in the environment; the file names the variable (`apiKeyEnv`). One that stood in a file
-    should be replaced by whoever gave it out.
+    Keep keys in the environment; the file only names the variable (`apiKeyEnv`). Revoke and replace a key
+    that was in a file.
 
     Bad::
         #- .loop-ls.yaml
@@ -185,14 +185,18 @@ def secret_in_file(view: ObjectView) -> Iterator[Draft]:
     for piece, entry, scalar in _secrets(view):
         name = entry.key.text if entry is not None else ""
         if entry is not None and is_variable_name(scalar.text) and name.lower().replace("_", "") == "apikey":
-            message = f"`{name}` would hold the key itself; name the variable of the environment in `apiKeyEnv`"
+            message = (
+                f"`{name}` would put the key itself in the file; set the name of an environment variable in `apiKeyEnv`"
+            )
             block = next((one for _, one in _blocks(view) if entry in one.node.entries), None)
             fix: tuple[Fix, ...] = ()
             if block is not None and not block.has("apiKeyEnv"):
                 fix = (builders.reword(piece, entry.key.span, "apiKeyEnv"),)
             yield draft(piece, mark(scalar), message, fixes=fix)
             continue
-        message = "a key or token stands in a file that others read; name the variable of the environment that holds it"
+        message = (
+            "Possible API key or token in a file that others can read; use the name of an environment variable instead"
+        )
         yield draft(piece, mark(scalar), message)
 
 
@@ -230,7 +234,9 @@ def _is_secret(entry: Entry | None, scalar: Scalar) -> bool:
 
 @rule("LS005", "unknown-rule", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
 def unknown_rule(view: ObjectView) -> Iterator[Draft]:
-    """A rule that does not exist. Rules are named by their codes; `loop-ls explain --list` shows them.
+    """Unknown rule.
+
+    Use the code of a rule; `loop-ls explain --list` shows all.
 
     Bad::
         #- .loop-ls.yaml
@@ -249,15 +255,15 @@ def unknown_rule(view: ObjectView) -> Iterator[Draft]:
         better = code if code in known else nearest(code, known, 1)
         hint = f"; did you mean `{better}`?" if better else "; `loop-ls explain --list` shows all"
         fix = (builders.reword(part.piece, pair.entry.key.span, better),) if better else ()
-        message = f"there is no rule `{shortened(pair.name)}`{hint}"
+        message = f"Unknown rule `{shortened(pair.name)}`{hint}"
         yield draft(part.piece, pair.entry.key.span, message, fixes=fix)
 
 
 @rule("LS006", "unknown-provider-kind", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
 def unknown_provider_kind(view: ObjectView) -> Iterator[Draft]:
-    """A provider of a kind that does not exist.
+    """Unknown provider kind.
 
-    The kind is the dialect that a service speaks, or how a program is asked.
+    The kind is the API that a service speaks, or how a program is called.
 
     Bad::
         #- .loop-ls.yaml
@@ -273,17 +279,17 @@ def unknown_provider_kind(view: ObjectView) -> Iterator[Draft]:
         if not _is_kind(field) or text is None or text in PROVIDER_KINDS:
             continue
         better = nearest(text, PROVIDER_KINDS)
-        hint = did_you_mean(text, PROVIDER_KINDS) or f"; there are {listed(PROVIDER_KINDS, 'and')}"
+        hint = did_you_mean(text, PROVIDER_KINDS) or f"; expected {listed(PROVIDER_KINDS)}"
         written = isinstance(field.node, Scalar)
         fix = (builders.reword(piece, field.span, better),) if better and written else ()
-        yield draft(piece, value_span(field), f"`{shortened(text)}` is no kind of provider{hint}", fixes=fix)
+        yield draft(piece, value_span(field), f"Unknown provider kind `{shortened(text)}`{hint}", fixes=fix)
 
 
 @rule("LS007", "unreachable-glob", Severity.INFORMATION, on="settings")
 def unreachable_glob(view: ObjectView) -> Iterator[Draft]:
-    """A pattern for folders of workflows that leads to none.
+    """Workflow folder pattern that matches no folder.
 
-    Patterns count from the folder of the settings and cannot leave it.
+    Patterns are relative to the folder of the settings and cannot leave it.
 
     Bad::
         #- .loop-ls.yaml
@@ -308,16 +314,16 @@ def unreachable_glob(view: ObjectView) -> Iterator[Draft]:
         if pattern is None or _leads_somewhere(view, pattern):
             continue
         outside = ".." in pattern.replace("\\", "/").split("/") or pattern.startswith("/")
-        why = "leads out of the workspace" if outside else "leads to no folder of the workspace"
-        yield draft(part.piece, mark(item), f"`{shortened(pattern)}` {why}, so nothing is looked up there")
+        why = "is outside the workspace" if outside else "does not match a folder of the workspace"
+        yield draft(part.piece, mark(item), f"`{shortened(pattern)}` {why}, so it has no effect")
 
 
 @rule("LS008", "faulty-price", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
 def faulty_price(view: ObjectView) -> Iterator[Draft]:
-    """A `price` that is none: an amount is missing, negative or no number, or a key is not one of its two.
+    """Invalid `price`.
 
-    Such a price would count some or all tokens as free, and a cap on dollars would not hold. A run does not
-    start with it.
+    An amount is missing, negative or not a number, or a key is unknown. Some tokens would count as free,
+    and a budget in dollars could be exceeded, so runs are refused.
 
     Bad::
         #- .loop-ls.yaml
@@ -391,7 +397,7 @@ def uneditable_file(view: ObjectView) -> Iterator[Draft]:
             if path is None or path in known:
                 continue
             if not lies_below(path):
-                yield draft(piece, mark(item), f"`{shortened(path)}` leads out of the workspace, or is no plain path")
+                yield draft(piece, mark(item), f"`{shortened(path)}` is outside the workspace, or is not a plain path")
                 continue
             better = nearest(path, known)
             fix = (builders.reword(piece, item.span, better),) if better and isinstance(item, Scalar) else ()

@@ -22,9 +22,9 @@ def _conditions(element: Element) -> Iterator[tuple[Slot, Condition]]:
 
 @rule("WF212", "if-comparison", Severity.INFORMATION, on="element", local=True, profile="compat", about=CONDITION)
 def if_comparison(element: Element) -> Iterator[Draft]:
-    """An `if` that compares.
+    """Comparison in `if`.
 
-    It works here; mcp-cli takes `${{ x == "v" }}` for false and `{{x}} == 'v'` for true, always.
+    It works in loop-ls; mcp-cli always evaluates `${{ x == "v" }}` to false and `{{x}} == 'v'` to true.
 
     Bad::
         steps:
@@ -44,15 +44,15 @@ def if_comparison(element: Element) -> Iterator[Draft]:
     for slot, condition in _conditions(element):
         if condition.kind == "compare":
             always = "false" if condition.expression else "true"
-            yield draft(element.piece, node_span(slot.scalar), f"mcp-cli takes this comparison for {always}, always")
+            yield draft(element.piece, node_span(slot.scalar), f"mcp-cli always evaluates this comparison to {always}")
 
 
 @rule("WF213", "if-operator", Severity.WARNING, on="element", local=True, about=CONDITION)
 def if_operator(element: Element) -> Iterator[Draft]:
-    """An `if` with an operator or call that does not exist.
+    """Unsupported operator or call in `if`.
 
-    There are `==` and `!=` between one variable and one text, and a variable on its own. A step that
-    asks a model for the combined answer does the rest.
+    Only `==` and `!=` between one variable and one text, or a single variable, are supported. For anything
+    else, let a step ask a model.
 
     Bad::
         steps:
@@ -74,13 +74,13 @@ def if_operator(element: Element) -> Iterator[Draft]:
             continue
         known = condition.unsupported in _COMPARES
         start = "this comparison" if known else f"`{shortened(condition.unsupported)}`"
-        message = f"{start} does not exist in `if`: compare one variable with `==` or `!=`, or write a variable alone"
+        message = f"{start} is not supported in `if`; compare one variable with `==` or `!=`, or use a single variable"
         yield draft(element.piece, node_span(slot.scalar), message)
 
 
 @rule("WF214", "constant-if", Severity.INFORMATION, on="element", local=True, about=CONDITION)
 def constant_if(element: Element) -> Iterator[Draft]:
-    """An `if` without any variable: it is always true, or always false.
+    """`if` without any variable: it is always true, or always false.
 
     Bad::
         steps:
@@ -97,11 +97,11 @@ def constant_if(element: Element) -> Iterator[Draft]:
         if slot.islands:
             continue
         if _compares_nothing(slot, condition):
-            message = "this `if` holds no variable, so it is always true; a name needs braces: `{{name}} == 'text'`"
+            message = "No variable in `if`: it is always true; write names in braces, e.g. `{{name}} == 'text'`"
             yield draft(element.piece, node_span(slot.scalar), message)
         elif not condition.unsupported:
             false = slot.scalar.text.strip().casefold() in ("", "0", "false")
-            message = f"this `if` holds no variable, so it is always {'false' if false else 'true'}"
+            message = f"No variable in `if`: it is always {'false' if false else 'true'}"
             yield draft(element.piece, node_span(slot.scalar), message)
 
 

@@ -15,9 +15,9 @@ from loop_ls.rules.fixes import builders
 
 @rule("WF107", "pair-beside-chain", Severity.WARNING, on=("execution", "step"), local=True, about="providers")
 def pair_beside_chain(site: Site) -> Iterator[Draft]:
-    """`provider` or `model` beside `providers`.
+    """`provider` or `model` together with `providers`.
 
-    A failover chain wins, so the single provider and model beside it are never asked.
+    The failover chain takes precedence, so the single provider and model are never used.
 
     Bad::
         execution:
@@ -41,13 +41,13 @@ def pair_beside_chain(site: Site) -> Iterator[Draft]:
     written = [field for field in site.own_fields() if field.key.name in ("provider", "model")]
     if written:
         first = min(written, key=lambda field: field.entry.key.span.start)
-        message = f"`providers` wins, so this `{first.key.name}` is never asked"
+        message = f"`providers` takes precedence, so this `{first.key.name}` is never used"
         yield site.found(first.entry.key.span, message)
 
 
 @rule("WF108", "half-a-provider", Severity.ERROR, on="provider", local=True, missing=True)
 def half_a_provider(site: Site) -> Iterator[Draft]:
-    """A link of a failover chain without `provider` or without `model`.
+    """Entry of a failover chain without `provider` or `model`.
 
     Bad::
         execution:
@@ -66,7 +66,7 @@ def half_a_provider(site: Site) -> Iterator[Draft]:
     """
     lacking = lacks(site, "provider", "model")
     if lacking:
-        yield site.found(entry_span(site.block), f"this entry of `providers` has no {listed(lacking, 'and no')}")
+        yield site.found(entry_span(site.block), f"Missing {listed(lacking, 'and')} in this entry of `providers`")
 
 
 def lacks(site: Site, *keys: str) -> list[str]:
@@ -78,9 +78,9 @@ def is_blank(text: str | None) -> bool:
     return text is not None and not text.strip()
 
 
-def has_no(site: Site, key: str) -> str:
+def missing_or_empty(site: Site, key: str) -> str:
     """How to say that a value is missing: whether its key is."""
-    return f"has an empty `{key}`" if site.block.has(key) else f"has no `{key}`"
+    return f"Empty `{key}`" if site.block.has(key) else f"Missing `{key}`"
 
 
 def outside_its_list(site: Site, name: str, severity: Severity | None = None) -> Iterator[Draft]:
@@ -89,7 +89,7 @@ def outside_its_list(site: Site, name: str, severity: Severity | None = None) ->
     if field is None or field.empty or not isinstance(field.value, str) or field.value in field.key.choices:
         return
     choices = field.key.choices
-    message = f"`{shortened(field.value)}` is no `{name}`; it is one of {listed(choices)}"
+    message = f"Unknown `{name}` `{shortened(field.value)}`; expected {listed(choices)}"
     message += did_you_mean(field.value, choices)
     yield site.found(value_span(field), message, severity, fixes=nearest_choice(site, field, field.value))
 
@@ -107,10 +107,10 @@ def nearest_choice(site: Site, field: Field, value: str) -> tuple[Fix, ...]:
 
 @rule("WF110", "unknown-log-level", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
 def unknown_log_level(site: Site) -> Iterator[Draft]:
-    """A `logging` level that does not exist.
+    """Unknown `logging` level.
 
     The levels are `error`, `warn`, `info`, `step` (or `steps`), `debug`, `verbose` and `noisy`. Some
-    documents say `normal`, which is refused; `info` is what they mean.
+    documents mention `normal`, which is rejected; use `info`.
 
     Bad::
         execution:
@@ -141,7 +141,7 @@ def _logging(site: Site, severity: Severity | None) -> Iterator[Draft]:
 
 @rule("WF111", "unknown-error-policy", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
 def unknown_error_policy(site: Site) -> Iterator[Draft]:
-    """An `on_error` that does not exist.
+    """Unknown `on_error`.
 
     Bad::
         execution:
@@ -163,7 +163,7 @@ def unknown_error_policy(site: Site) -> Iterator[Draft]:
 
 @rule("WF112", "workers-out-of-range", Severity.ERROR, on="execution", local=True)
 def workers_out_of_range(site: Site) -> Iterator[Draft]:
-    """A number of workers below 0 or above 100.
+    """Number of workers outside 0 to 100.
 
     Bad::
         execution:
@@ -184,14 +184,14 @@ def workers_out_of_range(site: Site) -> Iterator[Draft]:
     """
     field, workers = site.own("max_workers"), site.block.integer("max_workers")
     if field is not None and workers is not None and not 0 <= workers <= 100:
-        yield site.found(value_span(field), "`max_workers` has to be between 0 and 100; 0 means the default, 3")
+        yield site.found(value_span(field), "`max_workers` must be from 0 to 100 (0 means the default, 3)")
 
 
 @rule("WF113", "workers-without-parallel", Severity.ERROR, on="execution", local=True, fixes=(Tier.SAFE,))
 def workers_without_parallel(site: Site) -> Iterator[Draft]:
     """Workers without `parallel: true`.
 
-    Without it steps run one after the other, and mcp-cli refuses the workflow.
+    Steps then run one after the other, and mcp-cli rejects the workflow.
 
     Bad::
         execution:
@@ -232,7 +232,7 @@ def workers_without_parallel(site: Site) -> Iterator[Draft]:
 
 @rule("WF120", "no-failover", Severity.HINT, on="execution", local=True, profile="pedantic")
 def no_failover(site: Site) -> Iterator[Draft]:
-    """A single provider: when it fails, so does the workflow.
+    """Single provider: when it fails, so does the workflow.
 
     Bad::
         execution:
@@ -250,4 +250,4 @@ def no_failover(site: Site) -> Iterator[Draft]:
     """
     field = site.own("provider")
     if field is not None and not site.block.has("providers"):
-        yield site.found(field.entry.key.span, "a single `provider` has no failover; `providers` lists several")
+        yield site.found(field.entry.key.span, "A single `provider` has no failover; list several in `providers`")

@@ -27,10 +27,10 @@ _ENDS = ("second-document", "directive")
 
 @rule("WF001", "syntax", Severity.ERROR, on="tree", local=True, fixes=(Tier.SAFE,))
 def syntax(site: Site) -> Iterator[Draft]:
-    """Text that is no YAML: a quote or bracket that never closes, a tab, wrong indentation.
+    """Invalid YAML: an unclosed quote or bracket, a tab, wrong indentation.
 
-    The rest of the file is read as far as it goes, so that one slip costs one finding. Nothing is
-    said about what may be missing until it is repaired.
+    The rest of the file is still checked as far as possible, so that one slip causes one finding. Missing
+    keys are not reported until this is fixed.
 
     Bad::
         steps:
@@ -69,9 +69,9 @@ def syntax_of_the_whole(view: View) -> Iterator[Draft]:
 
 @rule("WF002", "no-schema", Severity.WARNING, on="lookalike")
 def no_schema(view: View) -> Iterator[Draft]:
-    """A file that looks like a workflow and does not say so.
+    """File that looks like a workflow, but has no `$schema`.
 
-    Without `$schema: workflow/v2.0` it is skipped without a word, and nothing else is checked.
+    Without `$schema: workflow/v2.0` the file is silently skipped, and nothing else is checked.
 
     Bad::
         name: flow
@@ -92,14 +92,14 @@ def no_schema(view: View) -> Iterator[Draft]:
     schema, name = view.top("$schema"), view.top("name")
     if schema is not None and schema.field is not None and schema.piece.node is not None:
         written = schema.field.value if isinstance(schema.field.value, str) else ""
-        message = f"`{shortened(written)}` is not the schema of a workflow; write `{SCHEMA}`"
+        message = f"Unknown workflow schema `{shortened(written)}`; use `{SCHEMA}`"
         yield draft(schema.piece, value_span(schema.field), message)
     elif name is not None:
-        message = f"this looks like a workflow and is skipped: `$schema: {SCHEMA}` is missing"
+        message = f"Missing `$schema: {SCHEMA}`: this file looks like a workflow, but is skipped"
         meant = next((top for top in view.tops() if _is_schema(top)), None)
         fix = builders.add_schema(SCHEMA)
         if meant is not None:
-            title = "Write `$schema` for this key"
+            title = "Rename this key to `$schema`"
             fix = builders.replace(meant.piece, meant.entry.key.span, "$schema", title, Tier.REVIEW)
         yield draft(name.piece, name.entry.key.span, message, fixes=(fix,))
 
@@ -112,7 +112,7 @@ def _is_schema(top: Top) -> bool:
 
 @rule("WF003", "no-mapping", Severity.ERROR, on="root")
 def no_mapping(view: View) -> Iterator[Draft]:
-    """A workflow file whose root is not a mapping of keys.
+    """Workflow whose root is not a mapping of keys.
 
     Bad::
         - $schema: workflow/v2.0
@@ -130,12 +130,12 @@ def no_mapping(view: View) -> Iterator[Draft]:
           - {name: greet, run: "Greet {{input}}"}
     """
     kind = {"sequence": "a list", "scalar": "a text", "empty": "empty"}.get(view.root_kind(), "no mapping")
-    yield Draft(LINE_1, f"the root of a workflow is a mapping of keys; here it is {kind}")
+    yield Draft(LINE_1, f"A workflow must be a mapping of keys, not {kind}")
 
 
 @rule("WF004", "second-document", Severity.WARNING, on=("document", "root"))
 def second_document(view: View) -> Iterator[Draft]:
-    """A second YAML document in one file: everything below the `---` is ignored.
+    """Second YAML document in one file: everything below the `---` is ignored.
 
     Bad::
         steps:
@@ -153,11 +153,11 @@ def second_document(view: View) -> Iterator[Draft]:
 
 @rule("WF010", "merge-conflict", Severity.ERROR, on=("document", "root", "lookalike"), fixes=(Tier.REVIEW,))
 def merge_conflict(view: View) -> Iterator[Draft]:
-    """A merge conflict that is not resolved.
+    """Unresolved merge conflict.
 
-    The lines `<<<<<<<`, `=======` and `>>>>>>>`, and `|||||||` above the text that both sides came from, are
-    read as blank lines, so that the rest of the file is checked as ever; about what stands between them nothing
-    else is said. A file with a conflict is not run.
+    The lines `<<<<<<<`, `=======` and `>>>>>>>`, and `|||||||` above the common ancestor, are treated as
+    blank, so that the rest of the file is still checked; the text between them is not. A file with a
+    conflict does not run.
 
     Bad::
         steps:

@@ -38,11 +38,11 @@ def _again(top: Top, before: Top) -> Draft:
     spot = Spot(before.piece, before.entry.key.span)
     joined = top.name in _SECTIONS
     flow = top.piece.node is not None or before.piece.node is not None
-    more = "; both are read as one" if joined else ""
+    more = "; both are merged" if joined else ""
     return draft(
         top.piece,
         top.entry.key.span,
-        lambda line_of: f"`{shortened(top.name)}` is repeated; the first is in line {line_of(spot)}{more}",
+        lambda line_of: f"Duplicate key `{shortened(top.name)}`; first defined on line {line_of(spot)}{more}",
         related=((spot, "the first one" if joined else "the first one, which counts"),),
         fixes=(builders.merge_section(top.piece, before.piece, top.name),) if joined and not flow else (),
     )
@@ -71,7 +71,7 @@ def section_that_is_no_list(view: View) -> Iterator[Draft]:
                     yield draft(
                         top.piece,
                         node_span(fault.node),
-                        f"`{top.name}` has to be a list of mappings: begin each with a dash",
+                        f"`{top.name}` must be a list of mappings; start each entry with a dash",
                     )
 
 
@@ -83,13 +83,13 @@ def _is_null(node: Node) -> bool:
 @also("WF007", on="document")
 def item_that_is_no_mapping(view: View) -> Iterator[Draft]:
     for piece, node in view.odd_items():
-        yield draft(piece, node_span(node), f"every entry of `{piece.section}` has to be a mapping")
+        yield draft(piece, node_span(node), f"Each entry of `{piece.section}` must be a mapping")
 
 
 @also("WF009", on="document")
 def empty_section(view: View) -> Iterator[Draft]:
     for top in view.empty_sections():
-        yield draft(top.piece, top.entry.key.span, f"nothing stands behind `{top.name}`")
+        yield draft(top.piece, top.entry.key.span, f"`{top.name}` is empty")
 
 
 def _text(view: View, name: str) -> tuple[Top | None, Field | None, str | None]:
@@ -112,10 +112,9 @@ def _absent(view: View, name: str) -> Spot | None:
 
 @rule("WF101", "missing-name", Severity.ERROR, on="document", missing=True)
 def missing_name(view: View) -> Iterator[Draft]:
-    """A workflow without a name.
+    """Missing `name`.
 
-    Callers, the list of workflows and the record of a run know a workflow by its `name`; the name of
-    the file plays no part.
+    Callers, lists and run records identify a workflow by its `name`; the file name does not matter.
 
     Bad::
         $schema: workflow/v2.0
@@ -143,14 +142,14 @@ def missing_name(view: View) -> Iterator[Draft]:
     """
     spot = _absent(view, "name")
     if spot is not None:
-        yield Draft(spot, "this workflow has no `name`, so nothing can call it")
+        yield Draft(spot, "Missing `name`: nothing can call this workflow")
 
 
 @rule("WF102", "missing-version", Severity.ERROR, on="document", missing=True)
 def missing_version(view: View) -> Iterator[Draft]:
-    """A workflow without a version.
+    """Missing `version`.
 
-    The version stands in lists and logs, and mcp-cli refuses a file without one.
+    The version appears in lists and logs, and mcp-cli rejects a file without one.
 
     Bad::
         $schema: workflow/v2.0
@@ -170,12 +169,12 @@ def missing_version(view: View) -> Iterator[Draft]:
     """
     spot = _absent(view, "version")
     if spot is not None:
-        yield Draft(spot, "this workflow has no `version`; write one such as `1.0.0`")
+        yield Draft(spot, "Missing `version`; add one such as `1.0.0`")
 
 
 @rule("WF103", "missing-description", Severity.INFORMATION, on="document", missing=True)
 def missing_description(view: View) -> Iterator[Draft]:
-    """A workflow without a description.
+    """Missing `description`.
 
     People choose a workflow from a list by its description, and so do models that may call it.
 
@@ -201,12 +200,12 @@ def missing_description(view: View) -> Iterator[Draft]:
     name = view.top("name")
     if spot is LINE_1 and name is not None:
         spot = Spot(name.piece, name.entry.key.span)
-    yield Draft(spot, "this workflow has no `description`; lists show it, and models choose by it")
+    yield Draft(spot, "Missing `description`; it is shown in lists, and models choose workflows by it")
 
 
 @rule("WF104", "no-steps", Severity.ERROR, on="document", missing=True)
 def no_steps(view: View) -> Iterator[Draft]:
-    """A workflow that does nothing: neither `steps` nor `loops` has an entry.
+    """Empty workflow: neither `steps` nor `loops` has an entry.
 
     Bad::
         $schema: workflow/v2.0
@@ -227,14 +226,14 @@ def no_steps(view: View) -> Iterator[Draft]:
     if top is None and (view.expects("steps") or view.expects("loops")) and view.top("loops") is None:
         return
     spot = LINE_1 if top is None else Spot(top.piece, top.entry.key.span)
-    yield Draft(spot, "this workflow has no entry in `steps` or `loops`, so it does nothing")
+    yield Draft(spot, "Empty workflow: add an entry to `steps` or `loops`")
 
 
 @rule("WF105", "loops-only", Severity.WARNING, on="document", profile="compat", missing=True)
 def loops_only(view: View) -> Iterator[Draft]:
-    """A workflow with loops and no steps.
+    """Workflow with loops but no steps.
 
-    It runs here, and the last loop gives its result; mcp-cli refuses the file.
+    It runs in loop-ls, and the last loop gives its result; mcp-cli rejects the file.
 
     Bad::
         loops:
@@ -258,14 +257,14 @@ def loops_only(view: View) -> Iterator[Draft]:
     """
     top = view.top("loops")
     if top is not None and view.has_entries() and not view.has_steps():
-        yield draft(top.piece, top.entry.key.span, "mcp-cli refuses a workflow that has `loops` and no `steps`")
+        yield draft(top.piece, top.entry.key.span, "mcp-cli rejects a workflow with `loops` but no `steps`")
 
 
 @rule("WF114", "no-semver", Severity.INFORMATION, on="document")
 def no_semver(view: View) -> Iterator[Draft]:
-    """A version that is not MAJOR.MINOR.PATCH.
+    """Version that is not MAJOR.MINOR.PATCH.
 
-    Any text is accepted, but tools that compare versions expect three numbers, with a suffix at most.
+    Any string is accepted, but tools that compare versions expect three numbers and an optional suffix.
 
     Bad::
         $schema: workflow/v2.0
@@ -286,16 +285,16 @@ def no_semver(view: View) -> Iterator[Draft]:
     """
     match _text(view, "version"):
         case Top() as top, Field() as field, str(value) if value.strip() and not _SEMVER.fullmatch(value):
-            message = f"`{shortened(value)}` is not of the form MAJOR.MINOR.PATCH, such as `1.0.0`"
+            message = f"Invalid version `{shortened(value)}`; use MAJOR.MINOR.PATCH, e.g. `1.0.0`"
             yield draft(top.piece, value_span(field), message)
 
 
 @rule("WF115", "name-differs", Severity.HINT, on="document")
 def name_differs(view: View) -> Iterator[Draft]:
-    """A name that is not snake_case, or not that of its file.
+    """Name that is not snake_case, or that differs from the file name.
 
-    Callers write the name, and people look for a file called like it. `-` for `_` and capitals do not
-    count.
+    Callers use the name, and people look for a file with the same name. `-` for `_` and capitals do not
+    matter.
 
     Bad::
         $schema: workflow/v2.0
@@ -319,7 +318,9 @@ def name_differs(view: View) -> Iterator[Draft]:
         return
     stem = view.stem()
     if stem is not None and _plain(stem) != _plain(value):
-        yield draft(top.piece, value_span(field), f"`{shortened(value)}` stands in a file called `{shortened(stem)}`")
+        yield draft(
+            top.piece, value_span(field), f"Workflow `{shortened(value)}` is in a file named `{shortened(stem)}`"
+        )
     elif not _SNAKE.fullmatch(value):
         yield draft(top.piece, value_span(field), f"`{shortened(value)}` is not in snake_case")
 

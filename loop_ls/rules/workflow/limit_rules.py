@@ -29,10 +29,11 @@ _EARLIER = frozenset(("loop.last.output", "loop.history", "loop.output"))
 
 @rule("WF704", "many-iterations", Severity.WARNING, on=LOOPS)
 def many_iterations(site: Site, view: View) -> Iterator[Draft]:
-    """A refine loop that may run a hundred times or more.
+    """Refine loop that may run a hundred times or more.
 
-    3 to 10 iterations are usual; a loop that has not met its condition by then seldom does. Items of
-    an iterate loop are another matter. `limits.maxIterations` in the settings counts where it is lower.
+    3 to 10 iterations are usual; a loop that has not met its condition by then seldom does. Iterate loops,
+    which have one iteration per item, are not reported. `limits.maxIterations` in the settings counts if it
+    is lower.
 
     Bad::
         loops:
@@ -52,13 +53,13 @@ def many_iterations(site: Site, view: View) -> Iterator[Draft]:
     if field is None or limit is None or limit < MANY or mode_of(site.block) != "refine":
         return
     severity = None if limit >= TOO_MANY else Severity.INFORMATION
-    message = f"{limit} iterations are a lot: 3 suit polishing, 5 development, 10 exploration"
+    message = f"{limit} iterations are a lot; typical limits are 3 for polishing, 5 for development, 10 for exploration"
     yield site.found(value_span(field), message, severity)
 
 
 @rule("WF705", "single-iteration", Severity.INFORMATION, on=LOOPS, local=True)
 def single_iteration(site: Site) -> Iterator[Draft]:
-    """A refine loop with `max_iterations: 1`, which repeats nothing.
+    """Refine loop with `max_iterations: 1`, which repeats nothing.
 
     Bad::
         loops:
@@ -75,15 +76,17 @@ def single_iteration(site: Site) -> Iterator[Draft]:
     """
     field = site.own("max_iterations")
     if field is not None and field.value == 1 and mode_of(site.block) == "refine":
-        yield site.found(value_span(field), "one iteration repeats nothing: a `template` step calls a workflow once")
+        yield site.found(
+            value_span(field), "A limit of one iteration repeats nothing; use a `template` step to call a workflow once"
+        )
 
 
 @rule("WF706", "nothing-to-improve-on", Severity.WARNING, on="element", about=LOOP)
 def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
-    """A refine loop whose `with` hands over nothing of the iterations before.
+    """Refine loop whose `with` does not pass anything from earlier iterations.
 
-    Every iteration then starts from the same arguments and has nothing to improve on. Without `with`
-    the last output arrives as `{{input}}`; with `on_failure: retry` plain repetition is meant.
+    Every iteration then starts from the same arguments and has nothing to improve on. Without `with` the
+    last output arrives as `{{input}}`; with `on_failure: retry` plain repetition is intended.
 
     Bad::
         loops:
@@ -117,7 +120,9 @@ def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
     summary = view.callee(element.reference).summary if element.reference is not None else None
     if summary is not None and not _EARLIER.isdisjoint(summary.loop_variables):
         return
-    message = "`with` hands over nothing of the iterations before: pass `{{loop.last.output}}` or `{{loop.history}}`"
+    message = (
+        "The next iteration cannot see earlier results; pass `{{loop.last.output}}` or `{{loop.history}}` in `with`"
+    )
     yield draft(element.piece, field.entry.key.span, message)
 
 
@@ -132,8 +137,8 @@ def _hands_over(use: Use, element: Element, view: View) -> bool:
 
 @rule("WF707", "policy-does-not-fit", Severity.HINT, on="element", local=True, about=LOOP)
 def policy_does_not_fit(element: Element) -> Iterator[Draft]:
-    """A loop whose name says network work and that does not retry, or whose name says critical work
-    and that goes on after a failure.
+    """Loop that sounds like network work but does not retry, or like critical work but continues after a
+    failure.
 
     Bad::
         loops:
@@ -167,10 +172,10 @@ def policy_does_not_fit(element: Element) -> Iterator[Draft]:
     span = policy.entry.key.span if policy is not None else element.label_span
     network, critical = sorted(words & _NETWORK), sorted(words & _CRITICAL)
     if network and value != "retry":
-        message = f"`{network[0]}` sounds like network work: `on_failure: retry` repeats what failed in passing"
+        message = f"`{network[0]}` sounds like network work; `on_failure: retry` repeats it after temporary failures"
         yield draft(element.piece, span, message)
     elif critical and value == "continue":
-        message = f"`{critical[0]}` sounds like critical work: with `on_failure: continue` nobody notices a failure"
+        message = f"`{critical[0]}` sounds like critical work; with `on_failure: continue` a failure goes unnoticed"
         yield draft(element.piece, span, message)
 
 
@@ -203,13 +208,13 @@ def nested_limits(element: Element, view: View) -> Iterator[Draft]:
     runs = view.innermost_runs(element)
     if runs is not None and runs > NESTED and runs > field.value:
         inner = runs // max(1, field.value)
-        message = f"with the loops below, the innermost workflow may run {field.value} × {inner} = {runs} times"
+        message = f"Nested loops: the innermost workflow may run {field.value} × {inner} = {runs} times"
         yield draft(element.piece, field.entry.key.span, message)
 
 
 @rule("WF711", "may-be-empty", Severity.INFORMATION, on="element", profile="pedantic", about=USES)
 def may_be_empty(element: Element, view: View) -> Iterator[Draft]:
-    """The result of a loop with `on_failure: continue`: it is empty when every iteration fails.
+    """Result of a loop with `on_failure: continue`: it is empty if every iteration fails.
 
     Bad::
         execution:
@@ -242,5 +247,5 @@ def may_be_empty(element: Element, view: View) -> Iterator[Draft]:
         if known is None or known.owner in told or known.owner == element.name or not known.goes_on:
             continue
         told.add(known.owner)
-        message = f"`{shortened(use.name)}` is empty when every iteration of `{shortened(known.owner)}` fails"
+        message = f"`{shortened(use.name)}` is empty if every iteration of `{shortened(known.owner)}` fails"
         yield draft(element.piece, placeholder(use), message)

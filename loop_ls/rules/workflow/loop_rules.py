@@ -11,7 +11,7 @@ from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
-from loop_ls.rules.workflow.execution_rules import has_no, lacks, outside_its_list
+from loop_ls.rules.workflow.execution_rules import lacks, missing_or_empty, outside_its_list
 from loop_ls.rules.workflow.step_rules import dash
 
 LOOPS = ("loop", "step loop")
@@ -33,7 +33,7 @@ def mode_of(block: Block) -> Literal["refine", "iterate"] | None:
 
 @rule("WF401", "loop-without-name", Severity.ERROR, on="loop", local=True, missing=True)
 def loop_without_name(site: Site) -> Iterator[Draft]:
-    """A top-level loop without a name. A loop inside a step takes the name of its step.
+    """Top-level loop without a name. A loop inside a step takes the name of its step.
 
     Bad::
         loops:
@@ -56,7 +56,7 @@ def loop_without_name(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if lacks(site, "name"):
-        yield site.found(entry_span(site.block), "this loop has no `name`")
+        yield site.found(entry_span(site.block), "Missing loop `name`")
 
 
 @also("WF401", on="document", missing=True)
@@ -64,12 +64,12 @@ def empty_entry(view: View) -> Iterator[Draft]:
     """A dash of `loops` with nothing behind it."""
     for piece in view.blank_items():
         if piece.section == "loops":
-            yield draft(piece, dash(piece), "this loop is empty: nothing stands behind the dash")
+            yield draft(piece, dash(piece), "Empty loop: add `name` and `workflow`")
 
 
 @rule("WF402", "loop-without-workflow", Severity.ERROR, on=LOOPS, local=True, missing=True)
 def loop_without_workflow(site: Site) -> Iterator[Draft]:
-    """A loop that does not say which workflow it repeats.
+    """Loop without the workflow to repeat.
 
     Bad::
         loops:
@@ -82,20 +82,22 @@ def loop_without_workflow(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if lacks(site, "workflow"):
-        yield site.found(site.label, f"{_this(site)} {has_no(site, 'workflow')}: say which one it repeats")
+        yield site.found(
+            site.label, f"{missing_or_empty(site, 'workflow')} in {_this(site)}: set the workflow to repeat"
+        )
 
 
 def _this(site: Site) -> str:
     name = site.element.name if site.element is not None else ""
-    return f"the loop `{name}`" if name else "this loop"
+    return f"loop `{name}`" if name else "this loop"
 
 
 @rule("WF403", "loop-without-limit", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.REVIEW,))
 def loop_without_limit(site: Site) -> Iterator[Draft]:
-    """A loop without `max_iterations`, or with one below 1.
+    """Missing `max_iterations`, or a value below 1.
 
-    Nothing else keeps a condition that never holds from costing money for ever. 3 suits polishing, 5
-    development, 10 exploration.
+    Nothing else keeps a condition that is never met from costing money forever. Typical limits are 3 for
+    polishing, 5 for development, 10 for exploration.
 
     Bad::
         loops:
@@ -113,7 +115,7 @@ def loop_without_limit(site: Site) -> Iterator[Draft]:
     field = site.own("max_iterations")
     limit = site.block.integer("max_iterations")
     if field is not None and limit is not None and limit < 1:
-        yield site.found(value_span(field), "`max_iterations` has to be 1 or more")
+        yield site.found(value_span(field), "`max_iterations` must be 1 or more")
 
 
 def limits(site: Site) -> tuple[Fix, ...]:
@@ -128,7 +130,7 @@ def limits(site: Site) -> tuple[Fix, ...]:
 
 @rule("WF404", "unknown-loop-mode", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))
 def unknown_loop_mode(site: Site) -> Iterator[Draft]:
-    """A `mode` that is neither `refine` nor `iterate`.
+    """`mode` that is neither `refine` nor `iterate`.
 
     Bad::
         loops:
@@ -148,7 +150,7 @@ def unknown_loop_mode(site: Site) -> Iterator[Draft]:
 
 @rule("WF405", "loop-without-condition", Severity.ERROR, on=LOOPS, local=True, missing=True)
 def loop_without_condition(site: Site) -> Iterator[Draft]:
-    """A refine loop without `until`: nothing ever ends it early.
+    """Refine loop without `until`: nothing ends it early.
 
     Bad::
         loops:
@@ -164,12 +166,14 @@ def loop_without_condition(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if mode_of(site.block) == "refine" and lacks(site, "until"):
-        yield site.found(site.label, f"{_this(site)} {has_no(site, 'until')}: say what ends it")
+        yield site.found(
+            site.label, f"{missing_or_empty(site, 'until')} in {_this(site)}: set the condition that ends it"
+        )
 
 
 @rule("WF406", "loop-without-items", Severity.ERROR, on=LOOPS, local=True, missing=True)
 def loop_without_items(site: Site) -> Iterator[Draft]:
-    """An iterate loop without `items`.
+    """Iterate loop without `items`.
 
     Bad::
         loops:
@@ -185,12 +189,12 @@ def loop_without_items(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}"}
     """
     if mode_of(site.block) == "iterate" and lacks(site, "items"):
-        yield site.found(site.label, f"{_this(site)} {has_no(site, 'items')}: say what it goes through")
+        yield site.found(site.label, f"{missing_or_empty(site, 'items')} in {_this(site)}: set the list of items")
 
 
 @rule("WF407", "key-of-other-mode", Severity.WARNING, on=LOOPS, local=True)
 def key_of_other_mode(site: Site) -> Iterator[Draft]:
-    """A key without effect in this mode: `until` in iterate, `items` or `min_success_rate` in refine.
+    """Key without effect in this mode: `until` in iterate, `items` or `min_success_rate` in refine.
 
     Bad::
         loops:
@@ -221,7 +225,7 @@ def key_of_other_mode(site: Site) -> Iterator[Draft]:
 
 @rule("WF408", "unknown-loop-policy", Severity.ERROR, on=LOOPS, local=True, fixes=(Tier.SAFE,))
 def unknown_loop_policy(site: Site) -> Iterator[Draft]:
-    """An `on_failure` of a loop that is not `halt`, `continue` or `retry`.
+    """`on_failure` of a loop that is not `halt`, `continue` or `retry`.
 
     Bad::
         loops:
@@ -243,7 +247,7 @@ def unknown_loop_policy(site: Site) -> Iterator[Draft]:
 def retry_without_number(site: Site) -> Iterator[Draft]:
     """`on_failure: retry` of a loop without `max_retries`.
 
-    Here it means three more tries; mcp-cli refuses the loop.
+    loop-ls retries three times; mcp-cli rejects the loop.
 
     Bad::
         loops:
@@ -271,7 +275,7 @@ def retry_without_number(site: Site) -> Iterator[Draft]:
     if field is None or field.value != "retry" or (retries is not None and retries.faults):
         return
     if (site.block.integer("max_retries") or 0) < 1 and not (retries is None and site.block.meant("max_retries")):
-        yield site.found(field.entry.key.span, "mcp-cli refuses `retry` without `max_retries`; here it means 3")
+        yield site.found(field.entry.key.span, "mcp-cli rejects `retry` without `max_retries`; loop-ls uses 3")
 
 
 @rule("WF410", "retry-key-without-retry", Severity.INFORMATION, on=LOOPS, local=True)
@@ -308,7 +312,7 @@ def retry_key_without_retry(site: Site) -> Iterator[Draft]:
 
 @rule("WF411", "success-rate-out-of-range", Severity.ERROR, on=LOOPS, local=True)
 def success_rate_out_of_range(site: Site) -> Iterator[Draft]:
-    """A `min_success_rate` outside 0 to 1: it is a share, not a percentage.
+    """`min_success_rate` outside 0 to 1: it is a fraction, not a percentage.
 
     Bad::
         loops:
@@ -335,14 +339,14 @@ def success_rate_out_of_range(site: Site) -> Iterator[Draft]:
     """
     field, rate = site.own("min_success_rate"), site.block.number("min_success_rate")
     if field is not None and rate is not None and not 0 <= rate <= 1:
-        yield site.found(value_span(field), "`min_success_rate` is a share between 0 and 1, such as 0.8")
+        yield site.found(value_span(field), "`min_success_rate` must be from 0 to 1, e.g. 0.8")
 
 
 @rule("WF412", "parallel-refine", Severity.WARNING, on=LOOPS, local=True)
 def parallel_refine(site: Site) -> Iterator[Draft]:
-    """`parallel: true` on a refine loop, whose iterations build on one another.
+    """`parallel: true` on a refine loop, where each iteration builds on the previous one.
 
-    It is ignored here; mcp-cli starts all iterations at once and never asks the condition.
+    loop-ls ignores it; mcp-cli starts all iterations at once and never checks the condition.
 
     Bad::
         loops:
@@ -360,7 +364,7 @@ def parallel_refine(site: Site) -> Iterator[Draft]:
     field = site.own("parallel")
     if field is not None and field.value is True and mode_of(site.block) == "refine":
         yield site.found(
-            field.entry.key.span, "`parallel` is ignored in a refine loop, whose iterations build on one another"
+            field.entry.key.span, "`parallel` has no effect in a refine loop: each iteration builds on the previous one"
         )
 
 
@@ -368,7 +372,7 @@ def parallel_refine(site: Site) -> Iterator[Draft]:
 def parallel_without_workers(site: Site) -> Iterator[Draft]:
     """`parallel: true` without `max_workers` in a loop inside a step.
 
-    Here it means 3 at a time; mcp-cli refuses the workflow.
+    loop-ls runs 3 at a time; mcp-cli rejects the workflow.
 
     Bad::
         steps:
@@ -396,7 +400,9 @@ def parallel_without_workers(site: Site) -> Iterator[Draft]:
         return
     workers = site.block.get("max_workers")
     if workers is None or workers.empty:
-        yield site.found(field.entry.key.span, "mcp-cli wants `max_workers` beside `parallel: true` here; it means 3")
+        yield site.found(
+            field.entry.key.span, "mcp-cli requires `max_workers` with `parallel: true` here; loop-ls uses 3"
+        )
 
 
 @rule("WF414", "idle-workers", Severity.WARNING, on=LOOPS, local=True)
@@ -435,4 +441,4 @@ def idle_workers(site: Site) -> Iterator[Draft]:
     if idle:
         yield site.found(field.entry.key.span, "`max_workers` has no effect without `parallel: true`")
     elif not 1 <= workers <= 100:
-        yield site.found(field.entry.key.span, "`max_workers` has to be between 1 and 100")
+        yield site.found(field.entry.key.span, "`max_workers` must be from 1 to 100")

@@ -12,7 +12,7 @@ from loop_ls.rules.engine.finding import Severity
 from loop_ls.rules.engine.prefilter import LOOP
 from loop_ls.rules.engine.registry import also, rule
 from loop_ls.rules.engine.tracked_view import View
-from loop_ls.rules.workflow.execution_rules import has_no
+from loop_ls.rules.workflow.execution_rules import missing_or_empty
 from loop_ls.rules.workflow.loop_rules import LOOPS, limits, mode_of
 
 
@@ -20,8 +20,7 @@ from loop_ls.rules.workflow.loop_rules import LOOPS, limits, mode_of
 def limit_missing(site: Site) -> Iterator[Draft]:
     field = site.block.get("max_iterations")
     if field is None or field.empty:
-        what = has_no(site, "max_iterations")
-        message = f"this loop {what}: say after how many iterations it ends at the latest"
+        message = f"{missing_or_empty(site, 'max_iterations')}: set an upper limit for this loop"
         yield site.found(site.label, message, fixes=limits(site))
 
 
@@ -29,8 +28,8 @@ def limit_missing(site: Site) -> Iterator[Draft]:
 def items_file_missing(site: Site, view: View) -> Iterator[Draft]:
     """`items: file://...` with a file that does not exist.
 
-    A relative path counts from the folder of the workflow, then from the workspace folder. Paths
-    with a placeholder and paths under `/outputs/` are known only when the loop runs.
+    A relative path starts at the folder of the workflow, then at the workspace folder. Paths with a
+    placeholder and paths under `/outputs/` are known only when the loop runs.
 
     Bad::
         loops:
@@ -50,12 +49,12 @@ def items_file_missing(site: Site, view: View) -> Iterator[Draft]:
         return
     path = text.removeprefix("file://").strip()
     if path and "{{" not in path and not path.startswith("/outputs/") and not view.file_exists(path):
-        yield site.found(value_span(field), f"there is no file `{shortened(path)}`")
+        yield site.found(value_span(field), f"File not found: `{shortened(path)}`")
 
 
 @rule("WF416", "unread-history", Severity.HINT, on="element", missing=True, about=LOOP)
 def unread_history(element: Element, view: View) -> Iterator[Draft]:
-    """An `accumulate` variable that nobody reads.
+    """Unused `accumulate` variable.
 
     Bad::
         loops:
@@ -86,12 +85,12 @@ def unread_history(element: Element, view: View) -> Iterator[Draft]:
     field = element.loop.get("accumulate") if element.loop is not None else None
     if word is None or field is None or field.entry.merged or view.is_mentioned(word.text, element):
         return
-    yield draft(element.piece, word.span, f"nobody reads `{shortened(word.text)}`", tags=UNNECESSARY)
+    yield draft(element.piece, word.span, f"`{shortened(word.text)}` is never used", tags=UNNECESSARY)
 
 
 @rule("WF417", "unused-loop", Severity.HINT, on="element", missing=True, about=LOOP)
 def unused_loop(element: Element, view: View) -> Iterator[Draft]:
-    """A top-level loop that nobody reads or waits for, and that is not the result of the workflow.
+    """Top-level loop whose result is never used, and that is not the result of the workflow.
 
     Bad::
         loops:
@@ -116,7 +115,7 @@ def unused_loop(element: Element, view: View) -> Iterator[Draft]:
         return
     if view.gives_result(element) or view.loop_is_read(element) or _is_begun(element):
         return
-    message = f"nobody reads the loop `{shortened(element.name)}` or waits for it"
+    message = f"The result of loop `{shortened(element.name)}` is never used"
     yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
 
 
@@ -128,7 +127,7 @@ def _is_begun(element: Element) -> bool:
 
 @rule("WF418", "parallel-result-lost", Severity.WARNING, on="element", profile="compat", about=LOOP)
 def parallel_result_lost(element: Element, view: View) -> Iterator[Draft]:
-    """A parallel iterate loop whose result is read later: mcp-cli leaves it undefined.
+    """Parallel iterate loop whose result is used later: mcp-cli leaves it undefined.
 
     Bad::
         loops:
@@ -162,7 +161,7 @@ def parallel_result_lost(element: Element, view: View) -> Iterator[Draft]:
         names.append(element.accumulate.text)
     read = [name for name in names if view.is_used(name)]
     if read:
-        yield draft(element.piece, field.entry.key.span, f"mcp-cli never defines `{read[0]}` for a parallel loop")
+        yield draft(element.piece, field.entry.key.span, f"mcp-cli does not define `{read[0]}` in a parallel loop")
 
 
 @rule("WF419", "items-are-lines", Severity.INFORMATION, on=LOOPS, local=True)
@@ -210,9 +209,9 @@ def _loads(text: str) -> bool:
 
 @rule("WF420", "policy-not-written", Severity.HINT, on=LOOPS, local=True, profile="pedantic")
 def policy_not_written(site: Site) -> Iterator[Draft]:
-    """A loop that does not say what happens when an iteration fails.
+    """Loop without `on_failure`.
 
-    Documents and programs differ in the default: here it is `halt`, mcp-cli goes on.
+    Documents and programs differ in the default: loop-ls halts, mcp-cli continues.
 
     Bad::
         execution:

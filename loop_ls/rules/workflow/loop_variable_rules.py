@@ -30,11 +30,11 @@ def _loop_uses(element: Element) -> Iterator[Use]:
 
 @rule("WF506", "no-loop-here", Severity.WARNING, on="element", about=LOOP_VARIABLES)
 def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
-    """A loop variable where no loop can supply it.
+    """Loop variable where no loop provides it.
 
-    Loop variables exist in the `with`, `items` and `until` of a loop, in the workflow that a loop
-    calls, and, some of them, in steps after the loop. `loop.last.output` and `loop.history` end with
-    the loop; its `accumulate` variable keeps all outputs.
+    Loop variables are available in the `with`, `items` and `until` of a loop, in the workflow that a loop
+    calls, and, some of them, in steps after the loop. `loop.last.output` and `loop.history` end with the
+    loop; use `accumulate` to keep all outputs.
 
     Bad::
         steps:
@@ -56,20 +56,22 @@ def no_loop_here(element: Element, view: View) -> Iterator[Draft]:
             continue
         after = any(where == "after" for _, where in places)
         if after:
-            way = " `accumulate` keeps all outputs." if use.name == "loop.history" else ""
-            message = f"`{use.name}` ends with its loop and does not exist in later steps.{way}".rstrip(".")
+            way = " Use `accumulate` to keep all outputs." if use.name == "loop.history" else ""
+            message = f"`{use.name}` is not available after its loop.{way}".rstrip(".")
         else:
-            message = f"no loop supplies `{use.name}`: none runs before this {element.kind}, and none calls this file"
+            message = (
+                f"`{use.name}` is not available here: no loop runs before this {element.kind}, and none calls this file"
+            )
         yield draft(element.piece, placeholder(use), message, unknown_severity(use))
 
 
 @rule("WF507", "other-loop-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=LOOP_VARIABLES)
 def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
-    """A loop variable that is called otherwise in this kind of loop.
+    """Loop variable that has another name in this kind of loop.
 
-    Refine loops have `loop.iteration`, `loop.output`, `loop.last.output` and `loop.history`; iterate
-    loops have `loop.index`, `loop.count`, `loop.current` and `loop.stats.*`. In the `with` of a refine
-    loop `loop.output` is the output before: `loop.last.output` says so.
+    Refine loops have `loop.iteration`, `loop.output`, `loop.last.output` and `loop.history`; iterate loops
+    have `loop.index`, `loop.count`, `loop.current` and `loop.stats.*`. In the `with` of a refine loop
+    `loop.output` is the previous output; `loop.last.output` makes that clear.
 
     Bad::
         loops:
@@ -100,18 +102,19 @@ def other_loop_variable(element: Element, view: View) -> Iterator[Draft]:
             continue
         if exists(use.name, places):
             if use.slot.of_loop and use.slot.kind == "with" and use.name == "loop.output":
-                message = "there is no output of this iteration yet: `loop.output` is that of the one before here"
+                message = "This iteration has no output yet; `loop.output` is the output of the previous one here"
                 yield _found(element, use, message, "loop.last.output", Severity.INFORMATION)
             continue
         better = _rename(use.name, places)
         if better is not None:
             alias = ALIASES.get(use.name) == better
-            kind = "is called" if alias else f"does not exist in {_kind(places)}; there it is"
+            swap = f"Use `{better}` instead of `{use.name}`"
+            message = swap if alias else f"`{use.name}` is not available in {_kind(places)}; use `{better}`"
             filled = alias and in_iteration(use)  # the engine fills these in all the same
             severity = None if filled else unknown_severity(use)
-            yield _found(element, use, f"`{use.name}` {kind} `{better}`", better, severity)
+            yield _found(element, use, message, better, severity)
         elif in_iteration(use):
-            message = f"`{use.name}` does not exist in {_kind(places)}"
+            message = f"`{use.name}` is not available in {_kind(places)}"
             yield _found(element, use, message, None, unknown_severity(use))
 
 
@@ -140,8 +143,8 @@ def _found(element: Element, use: Use, message: str, better: str | None, severit
 
 @rule("WF513", "which-loop", Severity.INFORMATION, on="element", about=LOOP_VARIABLES)
 def which_loop(element: Element, view: View) -> Iterator[Draft]:
-    """`loop.iteration` or `loop.output` in a step behind several loops: it belongs to the loop that
-    ended last.
+    """`loop.iteration` or `loop.output` in a step after several loops: it belongs to the loop that ended
+    last.
 
     Bad::
         loops:
@@ -167,7 +170,7 @@ def which_loop(element: Element, view: View) -> Iterator[Draft]:
         before = view.loops_before(element)
         if len(before) > 1:
             names = " and ".join(f"`{loop.name}`" for loop in before[:3])
-            message = f"this step waits for several loops ({names}); `{use.name}` belongs to the one that ended last"
+            message = f"This step waits for several loops ({names}); `{use.name}` belongs to the one that ended last"
             yield draft(element.piece, placeholder(use), message)
 
 
@@ -177,7 +180,7 @@ def which_loop(element: Element, view: View) -> Iterator[Draft]:
 def first_round_lost(element: Element) -> Iterator[Draft]:
     """`loop.last.output` or `loop.history` in `with`.
 
-    Here both are empty in iteration 1; mcp-cli does not know them yet and loses that iteration, or
+    In loop-ls both are empty in iteration 1; mcp-cli does not support them and loses that iteration, or
     never runs the loop at all.
 
     Bad::
@@ -205,4 +208,4 @@ def first_round_lost(element: Element) -> Iterator[Draft]:
     for use in _loop_uses(element):
         if use.slot.of_loop and use.slot.kind == "with" and use.name in ("loop.last.output", "loop.history"):
             lost = "the first iteration" if use.name == "loop.last.output" else "every iteration"
-            yield draft(element.piece, placeholder(use), f"mcp-cli does not know `{use.name}` yet and loses {lost}")
+            yield draft(element.piece, placeholder(use), f"mcp-cli does not support `{use.name}` and loses {lost}")

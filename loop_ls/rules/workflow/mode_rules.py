@@ -10,7 +10,7 @@ from loop_ls.rules.engine.context import Draft, Site, entry_span, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.registry import rule
 from loop_ls.rules.engine.tracked_view import View
-from loop_ls.rules.workflow.execution_rules import has_no, lacks, outside_its_list
+from loop_ls.rules.workflow.execution_rules import lacks, missing_or_empty, outside_its_list
 from loop_ls.text.pattern import pattern
 
 _REASONS = pattern(
@@ -22,7 +22,7 @@ _REASONS = pattern(
 
 @rule("WF205", "template-without-name", Severity.ERROR, on="template", local=True, missing=True)
 def template_without_name(site: Site) -> Iterator[Draft]:
-    """A template that does not say which workflow it calls.
+    """Template without the workflow to call.
 
     Bad::
         steps:
@@ -40,7 +40,7 @@ def template_without_name(site: Site) -> Iterator[Draft]:
           - {name: write, run: "Improve {{input}}"}
     """
     if lacks(site, "name"):
-        yield site.found(site.label, f"`template` {has_no(site, 'name')}: say which workflow is called")
+        yield site.found(site.label, f"{missing_or_empty(site, 'name')} in `template`: set the workflow to call")
 
 
 @rule("WF207", "embeddings-without-input", Severity.ERROR, on="embeddings", local=True, missing=True)
@@ -59,12 +59,12 @@ def embeddings_without_input(site: Site) -> Iterator[Draft]:
     block = site.block
     given = [key for key in ("input", "input_file") if block.meant(key)]
     if not given or all(block.has(key) and block.fields[key].empty for key in given):
-        yield site.found(site.label, "`embeddings` has neither `input` nor `input_file`")
+        yield site.found(site.label, "Missing `input` or `input_file` in `embeddings`")
 
 
 @rule("WF208", "input-beside-file", Severity.WARNING, on="embeddings", local=True)
 def input_beside_file(site: Site) -> Iterator[Draft]:
-    """`embeddings` with both `input` and `input_file`: the file wins.
+    """`embeddings` with both `input` and `input_file`: the file takes precedence.
 
     Bad::
         steps:
@@ -77,12 +77,12 @@ def input_beside_file(site: Site) -> Iterator[Draft]:
     """
     field, file = site.own("input"), site.block.get("input_file")
     if field is not None and not field.empty and file is not None and not file.empty:
-        yield site.found(field.entry.key.span, "`input_file` wins, so this `input` is never used")
+        yield site.found(field.entry.key.span, "`input_file` takes precedence, so this `input` is never used")
 
 
 @rule("WF801", "consensus-without-prompt", Severity.ERROR, on="consensus", local=True, missing=True)
 def consensus_without_prompt(site: Site) -> Iterator[Draft]:
-    """A consensus that asks nothing.
+    """Consensus without a prompt.
 
     Bad::
         steps:
@@ -103,12 +103,12 @@ def consensus_without_prompt(site: Site) -> Iterator[Draft]:
               require: majority
     """
     if lacks(site, "prompt"):
-        yield site.found(site.label, f"`consensus` {has_no(site, 'prompt')}")
+        yield site.found(site.label, f"{missing_or_empty(site, 'prompt')} in `consensus`")
 
 
 @rule("WF802", "too-few-executions", Severity.ERROR, on="consensus", local=True, missing=True)
 def too_few_executions(site: Site) -> Iterator[Draft]:
-    """A consensus of fewer than two models.
+    """Consensus of fewer than two models.
 
     Bad::
         steps:
@@ -130,15 +130,15 @@ def too_few_executions(site: Site) -> Iterator[Draft]:
     """
     field = site.block.get("executions")
     if field is None:
-        yield site.found(site.label, "`consensus` needs `executions`: at least two models to ask")
+        yield site.found(site.label, "Missing `executions` in `consensus`: list at least two models")
         return
     if not field.entry.merged and not field.faults and len(site.block.blocks("executions")) < 2:
-        yield site.found(field.entry.key.span, "a consensus needs at least two `executions`")
+        yield site.found(field.entry.key.span, "`consensus` needs at least two `executions`")
 
 
 @rule("WF803", "half-an-execution", Severity.ERROR, on="consensus execution", local=True, missing=True)
 def half_an_execution(site: Site) -> Iterator[Draft]:
-    """An execution of a consensus without `provider` or `model`; it inherits neither.
+    """Execution of a consensus without `provider` or `model`; it does not inherit them.
 
     Bad::
         steps:
@@ -161,13 +161,13 @@ def half_an_execution(site: Site) -> Iterator[Draft]:
     """
     lacking = lacks(site, "provider", "model")
     if lacking:
-        message = f"this execution has no {listed(lacking, 'and no')}; a consensus inherits neither"
+        message = f"Missing {listed(lacking, 'and')} in this execution; a consensus does not inherit them"
         yield site.found(entry_span(site.block), message)
 
 
 @rule("WF804", "unknown-requirement", Severity.ERROR, on="consensus", local=True, missing=True, fixes=(Tier.SAFE,))
 def unknown_requirement(site: Site) -> Iterator[Draft]:
-    """A consensus whose `require` is missing, or not `unanimous`, `2/3` or `majority`.
+    """Consensus whose `require` is missing, or not `unanimous`, `2/3` or `majority`.
 
     Bad::
         steps:
@@ -192,14 +192,14 @@ def unknown_requirement(site: Site) -> Iterator[Draft]:
     if field is None or field.empty:
         choices = listed(site.block.shape.keys["require"].choices)
         span = site.label if field is None else field.entry.key.span
-        yield site.found(span, f"`consensus` {has_no(site, 'require')}; it is one of {choices}")
+        yield site.found(span, f"{missing_or_empty(site, 'require')} in `consensus`; expected {choices}")
         return
     yield from outside_its_list(site, "require")
 
 
 @rule("WF805", "equal-executions", Severity.WARNING, on="consensus", local=True)
 def equal_executions(site: Site) -> Iterator[Draft]:
-    """Two executions of a consensus with one provider and model.
+    """Duplicate provider and model in a consensus.
 
     The same model asked twice agrees with itself, and mcp-cli counts both as one vote.
 
@@ -229,14 +229,16 @@ def equal_executions(site: Site) -> Iterator[Draft]:
             continue
         first = seen.setdefault((provider, model), number)
         if first != number:
-            yield site.found(entry_span(block), f"`{provider}` and `{model}` are asked already, as number {first}")
+            yield site.found(
+                entry_span(block), f"Duplicate execution: entry {first} already has `{provider}` and `{model}`"
+            )
 
 
 @rule("WF806", "reasons-never-agree", Severity.INFORMATION, on="consensus", local=True, profile="pedantic")
 def reasons_never_agree(site: Site) -> Iterator[Draft]:
-    """A consensus that asks for an explanation.
+    """Consensus that asks for an explanation.
 
-    Votes are whole answers. Two explanations are never worded alike, so the models never agree.
+    Votes are whole answers. Two explanations are never worded the same, so the models never agree.
 
     Bad::
         execution:
@@ -266,13 +268,13 @@ def reasons_never_agree(site: Site) -> Iterator[Draft]:
         return
     found = _REASONS.search(site.block.text("prompt") or "")
     if found:
-        message = f"`{shortened(found[0])}` asks for an explanation, and explanations never agree word by word"
+        message = f"`{shortened(found[0])}` asks for an explanation, and explanations never match word for word"
         yield site.found(value_span(field), message)
 
 
 @rule("WF808", "warm-vote", Severity.HINT, on="consensus execution", local=True, profile="pedantic")
 def warm_vote(site: Site) -> Iterator[Draft]:
-    """A temperature above 0.3 in a consensus: the same model may vote differently each time.
+    """Temperature above 0.3 in a consensus: the same model may vote differently each time.
 
     Bad::
         execution:
@@ -299,12 +301,12 @@ def warm_vote(site: Site) -> Iterator[Draft]:
     """
     field, value = site.own("temperature"), site.block.number("temperature")
     if field is not None and value is not None and value > 0.3:
-        yield site.found(value_span(field), "votes are steadier at a temperature of 0.3 or less")
+        yield site.found(value_span(field), "Use a temperature of 0.3 or less for more consistent votes")
 
 
 @rule("WF807", "validate-needs-success", Severity.WARNING, on="step", local=True, about="consensus")
 def validate_needs_success(site: Site) -> Iterator[Draft]:
-    """A consensus step with `validate` in its name whose prompt never asks for `SUCCESS`.
+    """Consensus step with `validate` in its name whose prompt never asks for `SUCCESS`.
 
     mcp-cli fails such a step unless the models answer exactly `SUCCESS`.
 
@@ -332,13 +334,13 @@ def validate_needs_success(site: Site) -> Iterator[Draft]:
         return
     prompt = consensus.text("prompt")
     if prompt and "success" not in prompt.casefold():
-        message = f"mcp-cli wants exactly `SUCCESS` from `{shortened(name)}`, and the prompt never asks for it"
+        message = f"mcp-cli expects exactly `SUCCESS` from `{shortened(name)}`, but the prompt never asks for it"
         yield site.found(site.label, message)
 
 
 @rule("WF811", "rag-without-query", Severity.ERROR, on="rag", local=True, missing=True)
 def rag_without_query(site: Site) -> Iterator[Draft]:
-    """A search for nothing: `rag` without `query`.
+    """`rag` without `query`.
 
     Bad::
         steps:
@@ -350,15 +352,15 @@ def rag_without_query(site: Site) -> Iterator[Draft]:
             rag: {server: pgvector, query: "{{input}}"}
     """
     if lacks(site, "query"):
-        yield site.found(site.label, f"`rag` {has_no(site, 'query')}")
+        yield site.found(site.label, f"{missing_or_empty(site, 'query')} in `rag`")
 
 
 @rule("WF812", "rag-without-server", Severity.WARNING, on="rag", missing=True)
 def rag_without_server(site: Site, view: View) -> Iterator[Draft]:
-    """`rag` without `server` where the settings have no default: a run of the step is refused.
+    """`rag` without `server`, and no default in the settings: a run of the step is refused.
 
-    The default is `rag.server`, or the only entry of `rag.stores`. The step by itself has to name its server where
-    other programs run the file, such as mcp-cli.
+    The default is `rag.server`, or the only entry of `rag.stores`. Set `server` on the step if other programs, such as
+    mcp-cli, run the file.
 
     Bad::
         steps:
@@ -370,13 +372,16 @@ def rag_without_server(site: Site, view: View) -> Iterator[Draft]:
             rag: {server: pgvector, query: "{{input}}"}
     """
     if lacks(site, "server") and not view.has_default_store():
-        told = f"`rag` {has_no(site, 'server')}, and the settings have no default: set `rag.server` there, or here"
+        told = (
+            f"{missing_or_empty(site, 'server')} in `rag`, and the settings have no default: set `rag.server` "
+            "there, or here"
+        )
         yield site.found(site.label, told)
 
 
 @rule("WF813", "unknown-rag-choice", Severity.ERROR, on="rag", local=True, fixes=(Tier.SAFE,))
 def unknown_rag_choice(site: Site) -> Iterator[Draft]:
-    """An `output_format` that fails the search, or a `fusion` that is taken for `weighted`.
+    """`output_format` that fails the search, or a `fusion` that is read as `weighted`.
 
     Bad::
         steps:
@@ -394,7 +399,7 @@ def unknown_rag_choice(site: Site) -> Iterator[Draft]:
 
 @rule("WF821", "unknown-chunk-strategy", Severity.ERROR, on="embeddings", local=True, fixes=(Tier.SAFE,))
 def unknown_chunk_strategy(site: Site) -> Iterator[Draft]:
-    """A `chunk_strategy` that does not exist. Some documents list `semantic` and `sliding`; both fail.
+    """Unknown `chunk_strategy`. Some documents list `semantic` and `sliding`; both fail.
 
     Bad::
         steps:
@@ -410,7 +415,7 @@ def unknown_chunk_strategy(site: Site) -> Iterator[Draft]:
 
 @rule("WF822", "unknown-embedding-format", Severity.ERROR, on="embeddings", local=True, fixes=(Tier.SAFE,))
 def unknown_embedding_format(site: Site) -> Iterator[Draft]:
-    """An `encoding_format` or `output_format` of embeddings that does not exist.
+    """Unknown `encoding_format` or `output_format` of embeddings.
 
     Bad::
         steps:

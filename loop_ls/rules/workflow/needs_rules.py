@@ -20,9 +20,9 @@ from loop_ls.syntax.nodes import Alias
 
 @rule("WF301", "unknown-need", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=NEEDS)
 def unknown_need(element: Element, view: View) -> Iterator[Draft]:
-    """A `needs` entry that names no step or loop of this file.
+    """Unknown step or loop in `needs`.
 
-    Steps and top-level loops count wherever they stand, further down too.
+    Steps and top-level loops count wherever they are in the file.
 
     Bad::
         steps:
@@ -47,13 +47,15 @@ def unknown_need(element: Element, view: View) -> Iterator[Draft]:
         if known is not None and known.kind != "accumulate":
             continue
         if known is not None:
-            message = f"`{shortened(need.name)}` is a variable of the loop `{known.owner}`; `needs` names the loop"
+            message = (
+                f"`{shortened(need.name)}` is a variable of the loop `{known.owner}`; use the loop's name in `needs`"
+            )
             better: str | None = known.owner
         else:
             better = view.near_name(need.name)
             better = None if better == element.name else better  # no step waits for itself
             hint = f"; did you mean `{better}`?" if better else ""
-            message = f"{_who(element)} needs `{shortened(need.name)}`, and no step or loop is called so{hint}"
+            message = f"Unknown step or loop `{shortened(need.name)}` in `needs`{hint}"
         fix = (builders.reword(element.piece, need.span, better),) if better else ()
         yield draft(element.piece, need.span, message, fixes=fix)
 
@@ -64,7 +66,7 @@ def _who(element: Element) -> str:
 
 @rule("WF302", "needs-itself", Severity.ERROR, on="element", local=True, about=NEEDS)
 def needs_itself(element: Element) -> Iterator[Draft]:
-    """A step that waits for itself, and so never starts.
+    """Step that depends on itself, and so never starts.
 
     Bad::
         steps:
@@ -81,15 +83,15 @@ def needs_itself(element: Element) -> Iterator[Draft]:
         if need.name == element.name:
             field = element.block.fields["needs"]
             span = field.span if isinstance(field.node, Alias) else need.span
-            yield draft(element.piece, span, f"`{shortened(need.name)}` waits for itself")
+            yield draft(element.piece, span, f"`{shortened(need.name)}` depends on itself")
 
 
 @rule("WF303", "cycle", Severity.ERROR, on="document")
 def cycle(view: View) -> Iterator[Draft]:
-    """Steps or loops that wait for one another in a circle.
+    """Circular dependency of steps or loops.
 
-    None of them can start, and whatever depends on them cannot either. Waiting comes from `needs`
-    and from every variable that is another step's result.
+    None of them can start, nor can anything that depends on them. Dependencies come from `needs` and from
+    every variable that is another step's result.
 
     Bad::
         steps:
@@ -113,7 +115,7 @@ def cycle(view: View) -> Iterator[Draft]:
         first, *others = edges
         yield Draft(
             first[0],
-            f"these wait for one another, so none can start: {names}",
+            f"Circular dependency, so none of these can start: {names}",
             related=tuple(others),
         )
 
@@ -131,10 +133,10 @@ def edge(element: Element, target: Element) -> tuple[Spot, str]:
 
 @rule("WF304", "used-without-needs", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=USES)
 def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
-    """A result that is used without `needs`.
+    """Result that is used without being in `needs`.
 
-    The step waits for it all the same, but readers and other programs go by `needs`. Something that
-    is waited for through other steps or through a loop is fine.
+    The step waits for it anyway, but readers and other programs rely on `needs`. Indirect dependencies
+    through other steps or a loop are fine.
 
     Bad::
         steps:
@@ -163,7 +165,7 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
         yield draft(
             element.piece,
             placeholder(use),
-            f"{_who(element)} uses `{shortened(owner)}`, which is not in its `needs`",
+            f"`{shortened(owner)}` is used here, but not listed in `needs`",
             fixes=(builders.add_need(element, owner),),
         )
 
@@ -202,7 +204,7 @@ def _names(need: str, owner: str, view: View) -> bool:
 def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
     """With `parallel: true`, a result that is used without being in the step's own `needs`.
 
-    mcp-cli refuses this, even where another step in between waits for the result.
+    mcp-cli rejects this, even if another step in between waits for the result.
 
     Bad::
         execution: {provider: ollama, model: llama3.2, parallel: true}
@@ -230,15 +232,15 @@ def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
         yield draft(
             element.piece,
             placeholder(use),
-            f"with `parallel: true` `{shortened(owner)}` has to be in the `needs` of {_who(element)} itself",
+            f"with `parallel: true`, `{shortened(owner)}` must be in the `needs` of {_who(element)} itself",
             fixes=(builders.add_need(element, owner),),
         )
 
 
 @rule("WF306", "parallel-needs-loop", Severity.WARNING, on="element", about=NEEDS)
 def parallel_needs_loop(element: Element, view: View) -> Iterator[Draft]:
-    """With `parallel: true`, `needs` on a top-level loop: mcp-cli refuses this. A loop inside a step
-    is fine.
+    """With `parallel: true`, `needs` on a top-level loop: mcp-cli rejects this. A loop inside a step is
+    fine.
 
     Bad::
         execution: {provider: ollama, model: llama3.2, parallel: true}
@@ -264,13 +266,13 @@ def parallel_needs_loop(element: Element, view: View) -> Iterator[Draft]:
     for need in own_needs(element):
         known = view.known(need.name)
         if known is not None and known.kind == "loop":
-            message = f"mcp-cli refuses `needs` on the top-level loop `{shortened(need.name)}` with `parallel: true`"
+            message = f"mcp-cli rejects `needs` on the top-level loop `{shortened(need.name)}` with `parallel: true`"
             yield draft(element.piece, need.span, message)
 
 
 @rule("WF307", "need-twice", Severity.HINT, on="element", local=True, about=NEEDS)
 def need_twice(element: Element) -> Iterator[Draft]:
-    """One name twice in one `needs`.
+    """Duplicate entry in `needs`.
 
     Bad::
         steps:
@@ -284,14 +286,14 @@ def need_twice(element: Element) -> Iterator[Draft]:
     seen: set[str] = set()
     for need in own_needs(element):
         if need.name in seen:
-            message = f"`{shortened(need.name)}` is in this `needs` already"
+            message = f"Duplicate entry `{shortened(need.name)}` in `needs`"
             yield draft(element.piece, need.span, message, tags=UNNECESSARY)
         seen.add(need.name)
 
 
 @rule("WF308", "order-beside-needs", Severity.HINT, on="element", local=True, profile="pedantic", about=ORDER)
 def order_beside_needs(element: Element) -> Iterator[Draft]:
-    """`execution_order` beside `needs`, which give the order already.
+    """`execution_order` together with `needs`, which already determines the order.
 
     Bad::
         execution:
@@ -308,14 +310,14 @@ def order_beside_needs(element: Element) -> Iterator[Draft]:
     """
     field = element.block.get("execution_order")
     if field is not None and not field.entry.merged and element.needs:
-        yield draft(element.piece, field.entry.key.span, "`needs` give the order already")
+        yield draft(element.piece, field.entry.key.span, "`needs` already determines the order")
 
 
 @rule("WF309", "order-against-needs", Severity.INFORMATION, on="element", about=ORDER)
 def order_against_needs(element: Element, view: View) -> Iterator[Draft]:
-    """An `execution_order` that contradicts `needs`: a step that is waited for has a higher number.
+    """`execution_order` that contradicts `needs`: a step that is waited for has a higher number.
 
-    `needs` win, so the numbers say something that does not happen.
+    `needs` takes precedence, so the numbers are misleading.
 
     Bad::
         steps:
@@ -335,6 +337,6 @@ def order_against_needs(element: Element, view: View) -> Iterator[Draft]:
     for need in element.needs:
         known = view.known(need.name)
         if known is not None and known.order is not None and known.order > order:
-            message = f"`{shortened(need.name)}` has the higher number {known.order} and comes first all the same"
+            message = f"No effect: `{shortened(need.name)}` has number {known.order}, but `needs` makes it run first"
             yield draft(element.piece, field.entry.key.span, message)
             return

@@ -22,10 +22,10 @@ _DISPUTED = (("step", "logging"),)
 
 @rule("WF118", "number-out-of-range", Severity.WARNING, on="*", local=True)
 def number_out_of_range(site: Site) -> Iterator[Draft]:
-    """A number or duration outside the range in which it means something.
+    """Value out of range.
 
-    Temperatures go from 0 to 2, limits and sizes start at 1, waits and time limits are longer than
-    nothing. Providers refuse such values at the first call, or the step never ends.
+    Temperatures go from 0 to 2, limits and sizes start at 1, waits and timeouts must be longer than zero.
+    Providers reject such values at the first call, or the step never ends.
 
     Bad::
         steps:
@@ -44,7 +44,7 @@ def number_out_of_range(site: Site) -> Iterator[Draft]:
         if value.__class__ not in (int, float) or field.key.name in taken or field.entry.merged:
             continue
         if not _fits(field.key, float(value)):
-            yield site.found(value_span(field), f"`{field.key.name}` has to be {_range(field.key)}")
+            yield site.found(value_span(field), f"`{field.key.name}` must be {_range(field.key)}")
 
 
 def _fits(key: Key, value: float) -> bool:
@@ -65,10 +65,10 @@ def _range(key: Key) -> str:
 
 @rule("WF119", "key-without-effect", Severity.INFORMATION, on="*", local=True)
 def key_without_effect(site: Site) -> Iterator[Draft]:
-    """A key that is accepted and does nothing.
+    """Key that is accepted but has no effect.
 
-    Older documents mention these keys, so files that have them load; no run ever looks at them. Of `logging` on a
-    step, where one on `execution` counts, it is told with the profile `pedantic`.
+    Older documents mention these keys, so files with them load; runs ignore them. `logging` on a step,
+    which works only in `execution`, is reported with the profile `pedantic`.
 
     Bad::
         steps:

@@ -19,9 +19,9 @@ from loop_ls.rules.workflow.text_rules import not_filled
 
 @rule("WF106", "no-model", Severity.ERROR, on="document", missing=True)
 def no_model(view: View) -> Iterator[Draft]:
-    """A step that asks a model, and no provider or no model for it.
+    """Model step without a provider or model.
 
-    A step takes what it lacks from `execution`.
+    A step inherits missing values from `execution`.
 
     Bad::
         execution: {temperature: 0.2}
@@ -39,20 +39,20 @@ def no_model(view: View) -> Iterator[Draft]:
     if not lacking:
         return
     element, missing = lacking[0]
-    what = listed(missing, "and no")
+    what = listed(missing, "and")
     if top is None or len(lacking) == 1:
         more = f" (and {counted(len(lacking) - 1, 'more step')})" if len(lacking) > 1 else ""
-        message = f"`{shortened(element.name)}`{more} has no {what}: set it here or in `execution`"
+        message = f"Missing {what} for `{shortened(element.name)}`{more}; set it here or in `execution`"
         yield draft(element.piece, element.label_span, message)
         return
-    yield draft(top.piece, top.entry.key.span, f"{counted(len(lacking), 'step')} have no {what} to ask")
+    yield draft(top.piece, top.entry.key.span, f"Missing {what} for {counted(len(lacking), 'step')}")
 
 
 @rule("WF109", "lone-half", Severity.WARNING, on="step")
 def lone_half(site: Site, view: View) -> Iterator[Draft]:
     """Only `provider` or only `model` on a step while `execution` has a failover chain.
 
-    Which link of the chain it should change is anybody's guess, so the chain stays as it is.
+    It is unclear which entry of the chain it should change, so the chain stays unchanged.
 
     Bad::
         execution:
@@ -67,7 +67,7 @@ def lone_half(site: Site, view: View) -> Iterator[Draft]:
     """
     found = _lone(site)
     if found is not None and view.default("providers"):
-        message = f"a lone `{found}` changes nothing while `execution` has a chain: write `provider` and `model`"
+        message = f"`{found}` alone has no effect while `execution` has `providers`; set both `provider` and `model`"
         yield site.found(site.block.fields[found].entry.key.span, message)
 
 
@@ -86,13 +86,13 @@ def _lone(site: Site) -> str | None:
 def lone_half_anywhere(site: Site, view: View) -> Iterator[Draft]:
     found = _lone(site)
     if found is not None and not view.default("providers"):
-        message = f"mcp-cli ignores a lone `{found}`"
+        message = f"mcp-cli ignores `{found}` without its counterpart"
         yield site.found(site.block.fields[found].entry.key.span, message, Severity.INFORMATION)
 
 
 @rule("WF116", "constant-not-filled", Severity.INFORMATION, on="document")
 def constant_not_filled(view: View) -> Iterator[Draft]:
-    """A placeholder in a value of `env`: constants are taken as they are written.
+    """Placeholder in a value of `env`: constants do not support variables.
 
     Bad::
         env: {GREETING: "Hello {{input}}"}
@@ -108,7 +108,7 @@ def constant_not_filled(view: View) -> Iterator[Draft]:
     for stray in view.strays("env"):
         if top is not None and stray.island.name is not None and id(stray.scalar) not in told:
             told.add(id(stray.scalar))
-            message = f"`{{{{{stray.island.name}}}}}` stays as it is: nothing is filled in in constants"
+            message = f"`{{{{{stray.island.name}}}}}` stays as text: constants do not support variables"
             yield draft(top.piece, node_span(stray.scalar), message)
 
 
@@ -124,7 +124,7 @@ def placeholder_in_head(view: View) -> Iterator[Draft]:
 
 @rule("WF117", "unread-constant", Severity.HINT, on="document", missing=True)
 def unread_constant(view: View) -> Iterator[Draft]:
-    """A constant in `env` that nothing in this file reads.
+    """Unused constant in `env`.
 
     Bad::
         env: {TONE: friendly, LENGTH: short}
@@ -141,7 +141,7 @@ def unread_constant(view: View) -> Iterator[Draft]:
     for pair in view.constants():
         read = view.is_read(f"env.{pair.name}") or pair.name in view.misspelt_constants()
         if not pair.entry.merged and not read:
-            message = f"nothing in this file reads `{{{{env.{shortened(pair.name)}}}}}`"
+            message = f"Unused constant `{{{{env.{shortened(pair.name)}}}}}`"
             yield draft(top.piece, pair.entry.key.span, message, tags=UNNECESSARY)
 
 
@@ -150,9 +150,9 @@ _ASKING = ("execution", "provider", "step", "embeddings", "consensus execution")
 
 @rule("WF901", "unknown-provider", Severity.INFORMATION, on=_ASKING, fixes=(Tier.SAFE,))
 def unknown_provider(site: Site, view: View) -> Iterator[Draft]:
-    """A provider that neither the settings nor the known services name.
+    """Unknown provider.
 
-    The list of providers is open; add yours to `providers` in `.loop-ls.yaml`, and this is silent.
+    The list of providers is open: add yours to `providers` in `.loop-ls.yaml`.
 
     Bad::
         execution: {provider: antropic, model: claude-sonnet-4}
@@ -169,14 +169,14 @@ def unknown_provider(site: Site, view: View) -> Iterator[Draft]:
         return
     better = nearest(name, view.provider_names())
     hint = f"; did you mean `{better}`?" if better else ""
-    message = f"`{shortened(name)}` is neither a known provider nor one of this project{hint}"
+    message = f"Unknown provider `{shortened(name)}`{hint}"
     fix = (builders.reword(site.piece, field.span, better),) if better else ()
     yield site.found(value_span(field), message, fixes=fix)
 
 
 @rule("WF902", "unknown-model", Severity.HINT, on=_ASKING, profile="pedantic")
 def unknown_model(site: Site, view: View) -> Iterator[Draft]:
-    """A model that is not among the known ones of its provider.
+    """Unknown model of a known provider.
 
     Bad::
         execution:
@@ -198,7 +198,7 @@ def unknown_model(site: Site, view: View) -> Iterator[Draft]:
     known = PROVIDERS[provider]
     models = (*known.models, *known.embeddings, *view.models_of(provider))
     if models and model not in models:
-        message = f"`{shortened(model)}` is not among the known models of `{provider}`{did_you_mean(model, models)}"
+        message = f"Unknown `{provider}` model `{shortened(model)}`{did_you_mean(model, models)}"
         yield site.found(value_span(field), message)
 
 
@@ -210,7 +210,7 @@ def unknown_model(site: Site, view: View) -> Iterator[Draft]:
     about="temperature",
 )
 def too_hot_for_anthropic(site: Site, view: View) -> Iterator[Draft]:
-    """A temperature above 1 for `anthropic`, which accepts 0 to 1.
+    """Temperature above 1 for `anthropic`, which accepts 0 to 1.
 
     Bad::
         execution: {provider: anthropic, model: claude-sonnet-4, temperature: 1.5}
@@ -223,7 +223,7 @@ def too_hot_for_anthropic(site: Site, view: View) -> Iterator[Draft]:
     """
     field, value = site.own("temperature"), site.block.number("temperature")
     if field is not None and value is not None and value > 1 and "anthropic" in _asked(site, view):
-        yield site.found(value_span(field), "`anthropic` accepts a temperature from 0 to 1")
+        yield site.found(value_span(field), "Temperature must be from 0 to 1 for `anthropic`")
 
 
 def _asked(site: Site, view: View) -> tuple[str, ...]:

@@ -45,11 +45,11 @@ def conditions(element: Element) -> Iterator[Slot]:
 
 @rule("WF701", "vague-condition", Severity.WARNING, on="element", about=UNTIL)
 def vague_condition(element: Element, view: View) -> Iterator[Draft]:
-    """A condition that names nothing to look for.
+    """Vague condition.
 
-    A model asked whether "it looks good" says YES sooner or later, for no reason that anybody can
-    check. Name a text, a number or a fact. With `judge: {local: true}` and no model in the settings, a
-    condition has to name the very text to look for: a run with any other is refused.
+    A model asked whether "it looks good" says YES sooner or later, for no reason that anyone can verify.
+    Name a text, a number or a fact. With `judge: {local: true}` and no model in the settings, a condition
+    must name the exact text to look for: a run with any other condition is refused.
 
     Bad::
         loops:
@@ -67,23 +67,23 @@ def vague_condition(element: Element, view: View) -> Iterator[Draft]:
     for slot in conditions(element):
         text = slot.scalar.text
         if view.judge_is_local() and not view.judge_has_model() and read_local(text) is None:
-            message = "the setting `judge` is local without a model, and this condition takes judgement: name the text "
-            message += "to look for, such as: The output says DONE"
+            message = "This condition needs a model to judge it, but `judge.local` is set and no judge model is "
+            message += "configured; name the text to look for, e.g. The output says DONE"
             yield draft(element.piece, node_span(slot.scalar), message, Severity.ERROR)
         elif is_no_sentence(text):
-            message = f"`{shortened(text)}` is not a condition: write a sentence such as: The output says DONE"
+            message = f"Not a condition: `{shortened(text)}`; write a sentence such as: The output says DONE"
             yield draft(element.piece, node_span(slot.scalar), message)
         elif is_vague(text):
-            message = "this condition names nothing to look for: name a text, a number or a fact"
+            message = "Vague condition: name a text, a number or a fact to look for, e.g. The review says PASS"
             yield draft(element.piece, node_span(slot.scalar), message)
 
 
 @rule("WF702", "interpolated-condition", Severity.WARNING, on="element", fixes=(Tier.REVIEW,), about=UNTIL)
 def interpolated_condition(element: Element, view: View) -> Iterator[Draft]:
-    """A condition that contains the text it judges.
+    """Condition that contains the text it judges.
 
-    The judge sees the output beside the condition. With `{{loop.output}}` in the condition it reads
-    the answer in the question. Constants from `env` are fine.
+    The judge already sees the output next to the condition. With `{{loop.output}}` in the condition it
+    finds the answer in the question. Constants from `env` are fine.
 
     Bad::
         loops:
@@ -114,23 +114,23 @@ def _about_judged(element: Element, use: Use, summary: Summary | None) -> str:
     """Why a variable does not belong here. Results of steps do not even exist yet, so the condition is never met."""
     name = f"`{{{{{shortened(use.name)}}}}}`"
     if use.name == "loop.iteration":
-        return f"{name} is a number that the output does not show: `max_iterations` limits the loop"
+        return f"{name} is a number that the judge does not see; use `max_iterations` to limit the loop"
     if use.name in ("loop.last.output", "loop.history"):
-        return f"{name} is not the output that is judged: name what the output itself has to show"
+        return f"{name} is not the output that is judged; describe what the output itself must show"
     if use.name.startswith("loop."):
-        return f"the condition contains the text it judges: {name} puts the answer into the question"
+        return f"Don't use {name} in `until`: the judge already sees the output"
     never = "so this condition is never met; the judge sees the output without a variable"
     if summary is not None and use.name.removeprefix("step.") not in element.node.provides:
-        return f"{name} is in `{shortened(summary.name)}` and not known here, {never}"
-    return f"{name} does not exist before the loop has ended, {never}"
+        return f"{name} is in `{shortened(summary.name)}` and not available here, {never}"
+    return f"{name} does not exist until the loop has ended, {never}"
 
 
 @rule("WF703", "joined-conditions", Severity.WARNING, on="element", about=UNTIL)
 def joined_conditions(element: Element, view: View) -> Iterator[Draft]:
-    """A condition that asks for several things at once.
+    """Several checks in one condition.
 
-    A judge answers one question better than three. Let the last step of the called workflow check
-    everything and write one word, and ask for that word.
+    A judge answers one question more reliably than three. Let the last step of the called workflow check
+    everything and write one word, and look for that word.
 
     Bad::
         loops:
@@ -150,10 +150,10 @@ def joined_conditions(element: Element, view: View) -> Iterator[Draft]:
             continue
         match joined(slot.scalar.text):
             case Joined.CHECKS:
-                message = "this condition asks for several things at once: ask for one word that sums them up"
+                message = "Several checks in one condition: ask for one word that sums them up"
                 yield draft(element.piece, node_span(slot.scalar), message)
             case Joined.CLAUSES:
-                message = "this condition joins two statements: one that sums them up is judged more reliably"
+                message = "Two statements in one condition: one that sums them up is judged more reliably"
                 yield draft(element.piece, node_span(slot.scalar), message, Severity.INFORMATION)
             case Joined.NO:
                 continue
@@ -166,10 +166,10 @@ def _is_looked_up(slot: Slot, view: View) -> bool:
 
 @rule("WF708", "marker-not-asked-for", Severity.INFORMATION, on="element", about=CALL)
 def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
-    """A condition that looks for a word which the called workflow is never told to write.
+    """Condition that looks for a word which the called workflow is never told to write.
 
-    The judge sees the output of the callee's last step. If its prompt mentions none of the words in
-    capitals, the condition holds by chance at best.
+    The judge sees the output of the last step of the called workflow. If its prompt mentions none of the
+    words in capitals, the condition is met only by chance.
 
     Bad::
         loops:
@@ -209,12 +209,12 @@ def marker_not_asked_for(element: Element, view: View) -> Iterator[Draft]:
     about=USES,
 )
 def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
-    """A workflow that ends in a verdict, called by a loop that hands its result on as the work.
+    """Workflow that ends in a verdict, called by a loop that passes its result on as the work.
 
-    The result of a workflow is that of its last step. Where that is a review, the next iteration gets `PASS: fine` in
-    place of the text, and so does whoever reports on the loop. Let the review repeat the work below its verdict. An
-    argument that is called `feedback`, `review` or the like wants the verdict, and is left alone. The rule is in the
-    profile `pedantic`: there are files whose verdict is all that counts.
+    The result of a workflow is that of its last step. If that is a review, the next iteration gets `PASS:
+    fine` instead of the text, and so does every report of the loop. Let the review repeat the work below
+    its verdict. An argument named `feedback`, `review` or similar expects the verdict and is not reported.
+    The rule is in the profile `pedantic`: there are files whose verdict is all that counts.
 
     Bad::
         #- write_and_review.yaml
@@ -262,8 +262,8 @@ def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
     for call in view.callers().loops:
         taken = [name for name in call.taken_as if _WANTS_VERDICT.search(name) is None]
         if call.loop_mode == "refine" and taken:
-            told = f"the result is a verdict without `{shortened(work)}`, and `{call.element}` of `{call.workflow}` "
-            told += f"hands it on as {listed(taken)}: repeat the work below the verdict"
+            told = f"The result is a verdict without `{shortened(work)}`, and `{call.element}` of `{call.workflow}` "
+            told += f"passes it on as {listed(taken)}; repeat the work below the verdict"
             apart = "\n" if prompt.node.style.block else " "
             text = f"Repeat the work of `{work}` below your verdict, word for word.{apart}{prompt.node.text}"
             fix = builders.write_text(
@@ -275,7 +275,7 @@ def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
 
 @rule("WF709", "long-condition", Severity.HINT, on="element", about=UNTIL)
 def long_condition(element: Element, view: View) -> Iterator[Draft]:
-    """A condition of more than 150 characters.
+    """Condition of more than 150 characters.
 
     Bad::
         loops:
@@ -297,5 +297,5 @@ def long_condition(element: Element, view: View) -> Iterator[Draft]:
     for slot in conditions(element):
         length = len(slot.scalar.text)
         if length > LONG and not _is_looked_up(slot, view):
-            message = f"this condition has {length} characters: a short one is judged more reliably"
+            message = f"Long condition ({length} characters): a short one is judged more reliably"
             yield draft(element.piece, node_span(slot.scalar), message)

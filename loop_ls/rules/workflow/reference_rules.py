@@ -39,11 +39,10 @@ def written_arguments(reference: Reference) -> Iterator[Pair]:
 
 @rule("WF601", "unknown-workflow", Severity.ERROR, on="element", fixes=(Tier.SAFE,), about=CALL)
 def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
-    """A call of a workflow that does not exist.
+    """Unknown workflow.
 
-    References name workflows by their `name`, never files. A bare name means the workflow in the
-    caller's folder, then the one in the root; `folder/name` counts from the root. A text that
-    is open and not saved cannot be called.
+    References use the `name` of a workflow, never its file name. A bare name is looked up in the caller's
+    folder, then in the root; `folder/name` is relative to the root. An unsaved file cannot be called.
 
     Bad::
         steps:
@@ -68,7 +67,7 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
         return
     if ends := line_break(reference.text):
         fix = builders.on_one_line(element.piece, reference.field.node if reference.field is not None else None)
-        message = f"no workflow is called `{shortened(reference.text)}`{ends}"
+        message = f"Unknown workflow `{shortened(reference.text)}`{ends}"
         yield draft(element.piece, mark(reference), message, fixes=fix)
         return
     if callee.unsaved:
@@ -77,18 +76,18 @@ def unknown_workflow(element: Element, view: View) -> Iterator[Draft]:
     found = tuple(key for key in callee.suggestions if not view.is_self(key))  # WF604
     hint = f"; did you mean `{shortened(found[0])}`?" if found else ""
     is_file = reference.text.endswith((".yaml", ".yml")) or reference.text.startswith(("./", "../"))
-    names = " (references are names, not files)" if is_file else ""
-    message = f"no workflow is called `{shortened(reference.text)}`{names}{hint}"
+    names = " (use the name, not the file)" if is_file else ""
+    message = f"Unknown workflow `{shortened(reference.text)}`{names}{hint}"
     fix = tuple(builders.reword(element.piece, mark(reference), key) for key in found[:3])
     yield draft(element.piece, mark(reference), message, fixes=fix)
 
 
 @rule("WF602", "argument-not-used", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=CALL)
 def argument_not_used(element: Element, view: View) -> Iterator[Draft]:
-    """An argument that the called workflow never uses.
+    """Argument that the called workflow never uses.
 
-    A callee uses an argument as `{{key}}`, or as part of `{{input}}` when `with` has no `input` of
-    its own. Where it is nearly the name of a parameter that the call leaves out, that one is meant.
+    A workflow uses an argument as `{{key}}`, or as part of `{{input}}` if `with` has no `input` of its own.
+    If the name is close to a parameter that the call leaves out, that one is probably meant.
 
     Bad::
         steps:
@@ -142,7 +141,7 @@ def _called(element: Element, view: View) -> Iterator[tuple[Reference, Summary]]
 
 @rule("WF603", "argument-missing", Severity.WARNING, on="element", about=CALL)
 def argument_missing(element: Element, view: View) -> Iterator[Draft]:
-    """A parameter of the called workflow that this call does not supply.
+    """Missing argument for a parameter of the called workflow.
 
     Bad::
         steps:
@@ -168,16 +167,16 @@ def argument_missing(element: Element, view: View) -> Iterator[Draft]:
         meant = slips_of(reference, summary).values()  # WF602 tells of them
         missing = [name for name in summary.parameters if not reference.supplies(name) and name not in meant]
         if missing:
-            message = f"`{summary.name}` needs {listed(missing[:5], 'and')}, which this call does not supply"
+            message = f"Missing {listed(missing[:5], 'and')}: `{summary.name}` needs it, but this call does not pass it"
             yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF604", "calls-itself", Severity.ERROR, on="element", about=CALL)
 def calls_itself(element: Element, view: View) -> Iterator[Draft]:
-    """A workflow that calls itself, directly or through others.
+    """Workflow that calls itself, directly or through others.
 
-    Such a run ends only at the depth limit. With an `if` on the way it may end, and this is no more
-    than an information.
+    Such a run ends only at the depth limit. If there is an `if` on the way it may end earlier, and this is
+    only an information.
 
     Bad::
         steps:
@@ -199,16 +198,16 @@ def calls_itself(element: Element, view: View) -> Iterator[Draft]:
         return
     way = " → ".join(f"`{key}`" for key in circle.keys)
     may_end = circle.guarded
-    message = f"this workflow calls itself: {way}" + ("; an `if` may end it" if may_end else "")
+    message = f"Workflow calls itself: {way}" + ("; an `if` may end the recursion" if may_end else "")
     yield draft(element.piece, mark(reference), message, Severity.INFORMATION if may_end else None)
 
 
 @rule("WF605", "key-used-twice", Severity.ERROR, on="document")
 def key_used_twice(view: View) -> Iterator[Draft]:
-    """Two files with one key, that is, one name in one folder.
+    """Duplicate workflow name in one folder.
 
-    Only one of them can be called. The key is the folder, counted from the workflow root, and the
-    `name`.
+    Only one of them can be called. The key of a workflow is its folder, relative to the workflow root, and
+    its `name`.
 
     Bad::
         $schema: workflow/v2.0
@@ -236,13 +235,13 @@ def key_used_twice(view: View) -> Iterator[Draft]:
     other = view.twin()
     top = view.top("name")
     if other is not None and top is not None and top.field is not None:
-        message = f"`{other}` has the same key, so only one of the two can be called"
+        message = f"Duplicate workflow name, also in `{other}`: only one of the two can be called"
         yield draft(top.piece, value_span(top.field), message)
 
 
 @rule("WF606", "two-matches", Severity.INFORMATION, on="element", about=CALL)
 def two_matches(element: Element, view: View) -> Iterator[Draft]:
-    """A bare name that fits a workflow beside the caller and one in the root. The neighbour is meant.
+    """Bare name that matches a workflow next to the caller and one in the root. The neighbor is used.
 
     Bad::
         #- tools/caller.yaml
@@ -272,21 +271,21 @@ def two_matches(element: Element, view: View) -> Iterator[Draft]:
         return
     callee = view.callee(reference)
     if callee.shadowed is not None:
-        message = f"`{callee.key}` is meant; there is a `{callee.shadowed}` in the root too"
+        message = f"This calls `{callee.key}`; there is also a `{callee.shadowed}` in the root folder"
         yield draft(element.piece, mark(reference), message)
 
 
 @also("WF606", on="element", profile="compat", replaces=True, about=CALL)
 def two_matches_elsewhere(element: Element, view: View) -> Iterator[Draft]:
     for found in two_matches(element, view):
-        yield found._replace(message=f"{found.message}, and mcp-cli takes that one", severity=Severity.WARNING)
+        yield found._replace(message=f"{found.message}, which mcp-cli calls instead", severity=Severity.WARNING)
 
 
 @rule("WF607", "no-input", Severity.WARNING, on="element", about=CALL)
 def no_input(element: Element, view: View) -> Iterator[Draft]:
-    """A template without any argument although the called workflow reads `{{input}}`.
+    """Template without arguments, although the called workflow uses `{{input}}`.
 
-    The input of the caller is not handed on by itself: `{{input}}` is empty there.
+    The input of the caller is not passed automatically: `{{input}}` is empty there.
 
     Bad::
         steps:
@@ -310,13 +309,13 @@ def no_input(element: Element, view: View) -> Iterator[Draft]:
         if given is None and reference.block.meant("with"):
             continue
         if given is None or not given.faults:
-            message = f"`{summary.name}` reads `{{{{input}}}}` and gets nothing: hand it over in `with`"
+            message = f"Missing `input`: `{summary.name}` reads `{{{{input}}}}`; pass it in `with`"
             yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF608", "input-is-no-text", Severity.ERROR, on="element", local=True, about=CALL)
 def input_is_no_text(element: Element) -> Iterator[Draft]:
-    """An argument `input` that is a list or a mapping; it has to be one text.
+    """Argument `input` that is a list or a mapping; it must be a string.
 
     Bad::
         steps:
@@ -339,12 +338,12 @@ def input_is_no_text(element: Element) -> Iterator[Draft]:
     for pair in written_arguments(reference):
         if pair.name == "input" and pair.node is not None and isinstance(resolved(pair.node), Sequence | Mapping):
             kind = "a list" if isinstance(resolved(pair.node), Sequence) else "a mapping"
-            yield draft(element.piece, node_span(pair.node), f"`input` has to be one text, not {kind}")
+            yield draft(element.piece, node_span(pair.node), f"`input` must be a string, not {kind}")
 
 
 @rule("WF609", "callee-has-errors", Severity.WARNING, on="element", about=CALL)
 def callee_has_errors(element: Element, view: View) -> Iterator[Draft]:
-    """A call of a workflow that has errors of its own, and so cannot run.
+    """Call of a workflow that has errors and cannot run.
 
     Bad::
         steps:
@@ -374,9 +373,9 @@ def callee_has_errors(element: Element, view: View) -> Iterator[Draft]:
 
 @rule("WF610", "argument-taken-over", Severity.WARNING, on="element", about=CALL)
 def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
-    """An argument with the name of a step or loop of the called workflow.
+    """Argument with the name of a step or loop of the called workflow.
 
-    As soon as that step has finished, the name means its result and no longer the argument.
+    Once that step has finished, the name means its result and no longer the argument.
 
     Bad::
         steps:
@@ -398,13 +397,13 @@ def argument_taken_over(element: Element, view: View) -> Iterator[Draft]:
     for reference, summary in _called(element, view):
         for pair in written_arguments(reference):
             if pair.name in summary.names:
-                message = f"`{summary.name}` has a step or loop `{shortened(pair.name)}` that takes this name over"
+                message = f"`{summary.name}` has a step or loop `{shortened(pair.name)}` that overrides this argument"
                 yield draft(element.piece, pair.entry.key.span, message)
 
 
 @rule("WF611", "loop-variables-for-template", Severity.INFORMATION, on="element", about=CALL)
 def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]:
-    """A template that calls a workflow which uses `loop.*`: only a loop supplies these.
+    """Template that calls a workflow which uses `loop.*`: only a loop provides these.
 
     Bad::
         steps:
@@ -427,16 +426,16 @@ def loop_variables_for_template(element: Element, view: View) -> Iterator[Draft]
     for reference, summary in _called(element, view):
         if reference.kind == "template" and summary.loop_variables:
             names = listed(summary.loop_variables[:3], "and")
-            message = f"`{summary.name}` uses {names}, which a template does not supply"
+            message = f"`{summary.name}` uses {names}, which is not available in a template"
             yield draft(element.piece, mark(reference), message)
 
 
 @rule("WF612", "not-for-mcp-cli", Severity.WARNING, on="element", profile="compat", about=CALL)
 def not_for_mcp_cli(element: Element, view: View) -> Iterator[Draft]:
-    """A call that works here and not in mcp-cli.
+    """Call that works in loop-ls but not in mcp-cli.
 
-    It never looks for a loop's workflow in the caller's folder, drops all arguments of a template but
-    `input`, and puts the arguments of a loop into `{{input}}` instead of variables.
+    mcp-cli never looks for a loop's workflow in the caller's folder, drops all arguments of a template
+    except `input`, and passes the arguments of a loop in `{{input}}` instead of variables.
 
     Bad::
         steps:
@@ -467,7 +466,9 @@ def not_for_mcp_cli(element: Element, view: View) -> Iterator[Draft]:
         if pair.name == "input":
             continue
         if reference.kind == "template":
-            yield draft(element.piece, pair.entry.key.span, f"mcp-cli drops `{name}`: a template passes `input` only")
+            yield draft(element.piece, pair.entry.key.span, f"mcp-cli drops `{name}`: its templates pass only `input`")
         elif pair.name in callee.summary.reads:
-            message = f"mcp-cli leaves `{{{{{name}}}}}` in the callee as it is: arguments of a loop arrive in `input`"
+            message = (
+                f"mcp-cli does not fill in `{{{{{name}}}}}` in the called workflow: it passes loop arguments in `input`"
+            )
             yield draft(element.piece, pair.entry.key.span, message)

@@ -28,9 +28,9 @@ _NOTHING_SAID = pattern(
 
 @rule("WF201", "step-without-name", Severity.ERROR, on="step", local=True, missing=True)
 def step_without_name(site: Site) -> Iterator[Draft]:
-    """A step without a name.
+    """Step without a name.
 
-    The name is how other steps wait for it and how its result is used.
+    Other steps wait for it and use its result by its name.
 
     Bad::
         steps:
@@ -41,7 +41,7 @@ def step_without_name(site: Site) -> Iterator[Draft]:
             run: "Greet {{input}}"
     """
     if lacks(site, "name"):
-        yield site.found(entry_span(site.block), "this step has no `name`")
+        yield site.found(entry_span(site.block), "Missing step `name`")
 
 
 @also("WF201", on="document", missing=True)
@@ -49,7 +49,7 @@ def empty_entry(view: View) -> Iterator[Draft]:
     """A dash of `steps` with nothing behind it."""
     for piece in view.blank_items():
         if piece.section == "steps":
-            yield draft(piece, dash(piece), "this step is empty: nothing stands behind the dash")
+            yield draft(piece, dash(piece), "Empty step: add `name` and what it does")
 
 
 def dash(piece: Piece) -> Span:
@@ -60,9 +60,9 @@ def dash(piece: Piece) -> Span:
 
 @rule("WF202", "name-used-twice", Severity.ERROR, on="element")
 def name_used_twice(element: Element, view: View) -> Iterator[Draft]:
-    """One name for two steps, loops or accumulated outputs.
+    """Duplicate name of a step, loop or accumulated output.
 
-    A name is a variable; with two owners nobody can tell whose result `{{name}}` is.
+    A name is a variable; with two owners it is unclear whose result `{{name}}` is.
 
     Bad::
         steps:
@@ -97,14 +97,14 @@ def _taken(element: Element, name: str, kind: str, span: Span, spot: Spot) -> Dr
     return draft(
         element.piece,
         span,
-        lambda line_of: f"the name `{shortened(name)}` of this {what} is taken already, in line {line_of(spot)}",
-        related=((spot, f"`{shortened(name)}` is defined here first"),),
+        lambda line_of: f"Duplicate {what} name `{shortened(name)}`; first used on line {line_of(spot)}",
+        related=((spot, f"`{shortened(name)}` is first defined here"),),
     )
 
 
 @rule("WF203", "step-without-mode", Severity.ERROR, on="step", local=True, missing=True)
 def step_without_mode(site: Site) -> Iterator[Draft]:
-    """A step that does nothing: it has none of `run`, `template`, `loop`, `consensus`, `rag` and
+    """Step that does nothing: it has none of `run`, `template`, `loop`, `consensus`, `rag` and
     `embeddings`, or its `run` is empty.
 
     Bad::
@@ -118,7 +118,7 @@ def step_without_mode(site: Site) -> Iterator[Draft]:
             run: "Greet {{input}}"
     """
     if not modes(site.block) and not any(mode in unknown.meant for unknown in site.block.unknown for mode in MODES):
-        yield site.found(site.label, f"this step has nothing to do: give it {listed(MODES)}")
+        yield site.found(site.label, f"Step has nothing to do; add {listed(MODES)}")
 
 
 def modes(block: Block) -> list[Field]:
@@ -134,10 +134,9 @@ def _counts(field: Field) -> bool:
 
 @rule("WF204", "several-modes", Severity.ERROR, on="step", local=True)
 def several_modes(site: Site) -> Iterator[Draft]:
-    """A step that does two things.
+    """Step that does two things.
 
-    Exactly one of `run`, `template`, `loop`, `consensus`, `rag` and `embeddings` says what a step
-    does.
+    A step must have exactly one of `run`, `template`, `loop`, `consensus`, `rag` and `embeddings`.
 
     Bad::
         steps:
@@ -159,8 +158,8 @@ def several_modes(site: Site) -> Iterator[Draft]:
     names = listed([field.key.name for field in written], "and")
     yield site.found(
         second.entry.key.span,
-        f"a step does one thing, and this one has {names}",
-        related=((site.at(first.entry.key.span), f"`{first.key.name}` stands here"),),
+        f"Conflicting keys {names}: a step can do only one thing",
+        related=((site.at(first.entry.key.span), f"`{first.key.name}` is here"),),
         fixes=tuple(
             builders.remove_key(site.piece, site.block, field.entry, Tier.REVIEW)
             for field in (second, first)
@@ -171,9 +170,9 @@ def several_modes(site: Site) -> Iterator[Draft]:
 
 @rule("WF206", "reserved-name", Severity.WARNING, on="element", local=True)
 def reserved_name(element: Element) -> Iterator[Draft]:
-    """A step, loop or accumulated output called `input`, `env`, `loop` or `step`.
+    """Step, loop or accumulated output named `input`, `env`, `loop` or `step`.
 
-    These words have a meaning of their own in `{{ }}`, so the result cannot be reached.
+    These names are reserved in `{{ }}`, so the result would not be available.
 
     Bad::
         steps:
@@ -191,12 +190,12 @@ def reserved_name(element: Element) -> Iterator[Draft]:
 
 
 def _reserved(name: str) -> str:
-    return f"`{name}` is reserved: `{{{{{name}}}}}` means something else, so choose another name"
+    return f"Reserved name `{name}`: `{{{{{name}}}}}` has another meaning; choose another name"
 
 
 @rule("WF209", "unknown-step-policy", Severity.ERROR, on="step", local=True, fixes=(Tier.SAFE,), about="on_failure")
 def unknown_step_policy(site: Site) -> Iterator[Draft]:
-    """An `on_failure` of a step that is not `halt`, `continue` or `retry`.
+    """`on_failure` of a step that is not `halt`, `continue` or `retry`.
 
     Bad::
         steps:
@@ -242,12 +241,12 @@ def retries_without_retry(site: Site) -> Iterator[Draft]:
 def retry_of_a_step(site: Site) -> Iterator[Draft]:
     field = site.own("on_failure")
     if field is not None and field.value == "retry":
-        yield site.found(field.entry.key.span, "mcp-cli takes `on_failure: retry` of a step for `halt`")
+        yield site.found(field.entry.key.span, "mcp-cli treats `on_failure: retry` of a step as `halt`")
 
 
 @rule("WF211", "meaningless-name", Severity.HINT, on="element", local=True, profile="pedantic")
 def meaningless_name(element: Element) -> Iterator[Draft]:
-    """A name that says nothing, such as `step1`, `a` or `test2`.
+    """Unclear name, such as `step1`, `a` or `test2`.
 
     Bad::
         execution:
@@ -261,16 +260,16 @@ def meaningless_name(element: Element) -> Iterator[Draft]:
           - {name: outline, run: "Outline {{input}}"}
     """
     if element.kind == "step" and element.name_span is not None and _NOTHING_SAID.fullmatch(element.name):
-        message = f"`{element.name}` says nothing about what this step does"
+        message = f"Unclear name `{element.name}`: use one that describes what the step does"
         yield draft(element.piece, element.name_span, message)
 
 
 @rule("WF215", "unused-result", Severity.HINT, on="element", missing=True)
 def unused_result(element: Element, view: View) -> Iterator[Draft]:
-    """A step whose result nobody uses or waits for.
+    """Step whose result is never used.
 
-    It costs a call and changes nothing. Steps with servers or skills are left out: their tools may
-    have effects of their own.
+    It costs a call and changes nothing. Steps with servers or skills are not reported: their tools may have
+    other effects.
 
     Bad::
         steps:
@@ -291,7 +290,7 @@ def unused_result(element: Element, view: View) -> Iterator[Draft]:
     if view.is_mentioned(element.name, element) or _loop_is_used(element, view) or view.gives_result(element):
         return
     if not _may_have_effects(element, view):
-        message = f"nobody uses the result of `{shortened(element.name)}` or waits for it"
+        message = f"The result of step `{shortened(element.name)}` is never used"
         yield draft(element.piece, element.name_span, message, tags=UNNECESSARY)
 
 
@@ -328,9 +327,10 @@ def _may_have_effects(element: Element, view: View) -> bool:
 
 @rule("WF217", "name-not-usable", Severity.WARNING, on="element", local=True, fixes=(Tier.SAFE,))
 def name_not_usable(element: Element) -> Iterator[Draft]:
-    """A step name that cannot stand in `{{ }}`: with a blank, a brace or a dot, or with a digit first.
+    """Step name that cannot be used in `{{ }}`: it contains a space, a brace or a dot, or starts with a
+    digit.
 
-    A name is letters, digits, `_` and `-`, and begins with a letter or `_`.
+    Use letters, digits, `_` and `-`, starting with a letter or `_`.
 
     Bad::
         steps:
@@ -343,7 +343,7 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
     """
     if element.name_span is not None and element.name.strip() and ("." in element.name or not is_name(element.name)):
         ends = line_break(element.name)
-        why = ends or ": a name is letters, digits, `_` and `-`, and begins with a letter"
+        why = ends or ": use letters, digits, `_` and `-`, starting with a letter"
         fix = builders.on_one_line(element.piece, element.block.fields["name"].node) if ends else ()
         message = f"`{shortened(element.name)}` cannot be used as `{{{{…}}}}`{why}"
         yield draft(element.piece, element.name_span, message, fixes=fix)
@@ -351,7 +351,7 @@ def name_not_usable(element: Element) -> Iterator[Draft]:
 
 @rule("WF216", "equal-to-default", Severity.HINT, on="step", profile="pedantic", fixes=(Tier.SAFE, Tier.REVIEW))
 def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
-    """A key of a step that repeats what `execution` says.
+    """Key of a step that repeats the value from `execution`.
 
     Bad::
         execution:
@@ -370,7 +370,7 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
         if "execution" not in field.key.inherits or field.faults or field.empty or isinstance(field.value, tuple):
             continue
         if field.value is not None and field.value == view.default(field.key.name):
-            message = f"`{field.key.name}` repeats what `execution` says"
+            message = f"`{field.key.name}` repeats the value from `execution`"
             # A provider or a model of its own keeps a step from the list of `execution`.
             tier = Tier.REVIEW if field.key.name in ("provider", "model") else Tier.SAFE
             fix = builders.remove_key(site.piece, site.block, field.entry, tier)

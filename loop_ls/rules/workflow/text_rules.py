@@ -26,10 +26,10 @@ _CAPITALS = pattern(r"[A-Z_][A-Z0-9_]*")
 
 @rule("WF504", "expression", Severity.WARNING, on="element", about=ODD_BRACES)
 def expression(element: Element, view: View) -> Iterator[Draft]:
-    """An attempt to compute something inside `{{ }}`, filters, indexes, comparisons, or a name with a dot too many.
+    """Expression, filter, index or comparison inside `{{ }}`, or a name with one dot too many.
 
-    There are no expressions. The braces reach the model as they are written; let the model do it, or
-    a step before.
+    Expressions are not supported. The braces reach the model as written; let the model or an earlier step
+    do it.
 
     Bad::
         steps:
@@ -43,10 +43,10 @@ def expression(element: Element, view: View) -> Iterator[Draft]:
             if island.name is not None or _is_condition(slot, island):
                 continue
             if _has_dot_too_many(island, view):
-                message = f"`{{{{{shortened(island.raw)}}}}}` stays as written: a name is missing behind a dot"
+                message = f"`{{{{{shortened(island.raw)}}}}}` stays as text: a name is missing after a dot"
                 yield draft(element.piece, island.span, message)
             elif _is_attempt(island, view):
-                message = f"`{{{{{shortened(island.raw)}}}}}` stays as written: there are no expressions in braces"
+                message = f"`{{{{{shortened(island.raw)}}}}}` stays as text: expressions are not supported in braces"
                 yield draft(element.piece, island.span, message)
 
 
@@ -78,9 +78,9 @@ def _is_condition(slot: Slot, island: Island) -> bool:
 
 @rule("WF505", "template-tag", Severity.WARNING, on="element", local=True, about=TAGS)
 def template_tag(element: Element) -> Iterator[Draft]:
-    """A tag of a template language, `{% if ... %}` or `{# ... #}`.
+    """Template tag, such as `{% if ... %}` or `{# ... #}`.
 
-    There is no template language: the model reads the tag as it stands, and both branches of it.
+    Template tags are not supported: the model reads the tag as text, and both branches of it.
 
     Bad::
         steps:
@@ -101,7 +101,7 @@ def template_tag(element: Element) -> Iterator[Draft]:
             line = tag.span.start.line
             if line not in told:
                 told.add(line)
-                message = f"`{shortened(tag.raw)}` is sent to the model as text: there is no template language"
+                message = f"`{shortened(tag.raw)}` is sent to the model as text: template tags are not supported"
                 yield draft(element.piece, tag.span, message)
 
 
@@ -109,8 +109,8 @@ def template_tag(element: Element) -> Iterator[Draft]:
 def environment_variable(element: Element) -> Iterator[Draft]:
     """`${NAME}` or `$NAME` in a text other than a value of `env`.
 
-    Only values of `env` take variables of the process environment; elsewhere the text stays as it
-    is. Code in back-ticks or in a fenced block is left alone.
+    Only values of `env` are expanded from environment variables; elsewhere the text stays as written.
+    Inline code and fenced code blocks are not checked.
 
     Bad::
         steps:
@@ -124,13 +124,13 @@ def environment_variable(element: Element) -> Iterator[Draft]:
         for found in environment_names(element.piece.lines, slot.scalar):
             if not found.code and _CAPITALS.fullmatch(found.name):
                 written = f"${{{found.name}}}" if found.braced else f"${found.name}"
-                message = f"`{written}` stays as it is here; put it into `env` and use `{{{{env.{found.name}}}}}`"
+                message = f"`{written}` stays as text here; set it in `env` and use `{{{{env.{found.name}}}}}`"
                 yield draft(element.piece, found.span, message)
 
 
 @rule("WF509", "placeholder-not-filled", Severity.WARNING, on="element", local=True, about=STRAYS)
 def placeholder_not_filled(element: Element) -> Iterator[Draft]:
-    """A placeholder in a field in which nothing is filled in, such as a name, a model or `workflow`.
+    """Placeholder in a field that does not support variables, such as a name, a model or `workflow`.
 
     Bad::
         steps:
@@ -145,14 +145,14 @@ def placeholder_not_filled(element: Element) -> Iterator[Draft]:
 
 
 def not_filled(key: str, island: Island) -> str:
-    return f"`{{{{{island.name}}}}}` stays as it is: nothing is filled in in `{key}`"
+    return f"`{{{{{island.name}}}}}` stays as text: `{key}` does not support variables"
 
 
 @rule("WF512", "braces", Severity.WARNING, on="element", local=True, fixes=(Tier.REVIEW,), about=ODD_BRACES)
 def braces(element: Element) -> Iterator[Draft]:
-    """Braces that open and never close, three braces around a name, or one around a variable with a dot.
+    """Braces that are never closed, triple braces, or single braces around a variable with a dot.
 
-    `{loop.output}` and `${env.TONE}` are sent as they are written.
+    `{loop.output}` and `${env.TONE}` are sent as written.
 
     Bad::
         steps:
@@ -164,10 +164,10 @@ def braces(element: Element) -> Iterator[Draft]:
     for slot in own_slots(element):
         for island in slot.islands:
             if island.kind == "triple":
-                message = f"three braces around `{island.name}`: two are enough, the third stays as text"
+                message = f"Triple braces around `{island.name}`: use two; the third stays as text"
                 yield draft(element.piece, island.span, message)
             elif island.kind == "unclosed" and _looks_begun(slot, island):
-                yield draft(element.piece, island.span, "`{{` is never closed: `}}` is missing behind the name")
+                yield draft(element.piece, island.span, "`{{` is never closed; add `}}` after the name")
 
 
 @also("WF512", on="element", about=SINGLE_BRACES)
@@ -182,12 +182,12 @@ def one_brace(element: Element, view: View) -> Iterator[Draft]:
                 continue
             shown = shortened(written.text[start:end])
             if slot.kind == "until" and name.startswith("loop."):
-                message = f"`{shown}` stays as it is written, and no variable is needed: the judge sees the output"
+                message = f"`{shown}` stays as text; remove it, the judge already sees the output"
                 yield draft(element.piece, written.span(start, end), message)
                 continue
             place, filled = written.span(start, end), f"{{{{{name}}}}}"
-            fix = builders.replace(element.piece, place, filled, "Write two braces", Tier.REVIEW)
-            message = f"`{shown}` stays as it is written: a variable stands in two braces, `{{{{{name}}}}}`"
+            fix = builders.replace(element.piece, place, filled, "Use two braces", Tier.REVIEW)
+            message = f"`{shown}` stays as text; use two braces for a variable: `{{{{{name}}}}}`"
             yield draft(element.piece, place, message, fixes=(fix,))
 
 
@@ -211,10 +211,10 @@ def _looks_begun(slot: Slot, island: Island) -> bool:
 
 @rule("WF516", "argument-name", Severity.WARNING, on=("template", "loop", "step loop"), local=True, about="with")
 def argument_name(site: Site) -> Iterator[Draft]:
-    """A key of `with` that is `env`, `loop` or `step`, or that is no valid name.
+    """Argument in `with` that is named `env`, `loop` or `step`, or that has an invalid name.
 
-    The callee could not read it: the three words mean something else there, and a name is letters,
-    digits, `_` and `-`.
+    The called workflow could not read it: the three names are reserved there, and a name may contain only
+    letters, digits, `_` and `-`.
 
     Bad::
         steps:
@@ -237,16 +237,16 @@ def argument_name(site: Site) -> Iterator[Draft]:
         if pair.entry.merged:
             continue
         if pair.name in ("env", "loop", "step"):
-            message = f"`{pair.name}` is reserved: the callee reads something else as `{{{{{pair.name}}}}}`"
+            message = f"Reserved name `{pair.name}`: `{{{{{pair.name}}}}}` has another meaning in the called workflow"
             yield site.found(pair.entry.key.span, message)
         elif not is_name(pair.name):
-            message = f"`{shortened(pair.name)}` is no name that the callee can read: letters, digits, `_` and `-`"
+            message = f"Invalid argument name `{shortened(pair.name)}`: use letters, digits, `_` and `-`"
             yield site.found(pair.entry.key.span, message)
 
 
 @rule("WF517", "needs-not-used", Severity.WARNING, on="element", profile="pedantic", about=NEEDS)
 def needs_not_used(element: Element, view: View) -> Iterator[Draft]:
-    """A prompt without any placeholder although the step waits for results that nobody else uses.
+    """Prompt without any placeholder, although the step waits for results that are used nowhere else.
 
     Bad::
         execution:
@@ -268,4 +268,4 @@ def needs_not_used(element: Element, view: View) -> Iterator[Draft]:
     if any(view.known(need.name) is None or view.is_used(need.name) for need in needs):
         return
     names = " and ".join(f"`{shortened(need.name)}`" for need in needs[:3])
-    yield draft(element.piece, node_span(prompts[0].scalar), f"this prompt waits for {names} and uses nothing of it")
+    yield draft(element.piece, node_span(prompts[0].scalar), f"The prompt waits for {names} but does not use it")

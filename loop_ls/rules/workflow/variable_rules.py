@@ -28,10 +28,10 @@ def _severity(use: Use) -> Severity | None:
 
 @rule("WF501", "misspelt-variable", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=USES)
 def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
-    """A variable that does not exist and is one slip away from one that does.
+    """Unknown variable that looks like a typo of an existing one.
 
-    An unknown variable stays in the prompt as it is written, braces included. In `with`, `items`,
-    `until` and `rag.query` it fails the run.
+    An unknown variable stays in the prompt as written, braces included. In `with`, `items`, `until` and
+    `rag.query` it fails the run.
 
     Bad::
         steps:
@@ -47,7 +47,7 @@ def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
             continue
         better = misspelt(use.name, view, element)
         if better is not None:
-            message = f"no variable is called `{shortened(use.name)}`; did you mean `{better}`?"
+            message = f"Unknown variable `{shortened(use.name)}`; did you mean `{better}`?"
             yield draft(
                 element.piece, placeholder(use), message, _severity(use), fixes=(_replaced(element, use, better, view),)
             )
@@ -86,11 +86,11 @@ def _replaced(element: Element, use: Use, name: str, view: View) -> Fix:
 
 @rule("WF502", "parameter", Severity.INFORMATION, on="document", fixes=(Tier.REVIEW,))
 def parameter(view: View) -> Iterator[Draft]:
-    """A name that nothing in this file defines, and so is taken for a parameter.
+    """Variable that is not defined in this file, so it becomes a parameter.
 
-    Whoever calls the workflow has to supply it in `with`. Silent as soon as some workflow calls this
-    one and all calls supply the name. A name that only an `until` uses is an error, unless a caller
-    supplies it: such a condition is never met, and a condition needs no variable.
+    Every caller of the workflow must pass it in `with`. Silent if some workflow calls this one and all
+    calls pass the variable. A name that is used only in `until` is an error unless a caller passes it: such
+    a condition is never met, and a condition needs no variable.
 
     Bad::
         steps:
@@ -115,9 +115,7 @@ def parameter(view: View) -> Iterator[Draft]:
         if use.slot.kind == "until" and is_judged_text(element, use, view):
             continue  # WF702
         if view.only_in_until(name) and len(missing) == len(callers.calls):
-            message = (
-                f"nothing defines `{shortened(name)}`, so this condition is never met; did you mean `loop.output`?"
-            )
+            message = f"`{shortened(name)}` is not defined, so this condition is never met; did you mean `loop.output`?"
             message += " No variable is needed: the judge sees the output"
             fixes = _without(element, use, view)
             yield draft(element.piece, placeholder(use), message, Severity.ERROR, fixes=fixes)
@@ -126,14 +124,14 @@ def parameter(view: View) -> Iterator[Draft]:
 
 
 def _taken_as_parameter(name: str, missing: tuple[Call, ...], better: str | None) -> str:
-    start = f"nothing here defines `{shortened(name)}`, so it is taken for a parameter"
+    start = f"`{shortened(name)}` is not defined in this file, so it becomes a parameter"
     if better is not None:
         return f"{start}; did you mean `{better}`?"
     if not missing:
         return f"{start}; no workflow calls this one yet"
     files = list(dict.fromkeys(call.path for call in missing))
     more = f" and {counted(len(files) - 3, 'other')}" if len(files) > 3 else ""
-    return f"{start}; {listed(files[:3], 'and')}{more} {'does' if len(files) == 1 else 'do'} not supply it"
+    return f"{start}; {listed(files[:3], 'and')}{more} {'does' if len(files) == 1 else 'do'} not pass it"
 
 
 def _without(element: Element, use: Use, view: View) -> tuple[Fix, ...]:
@@ -142,10 +140,10 @@ def _without(element: Element, use: Use, view: View) -> tuple[Fix, ...]:
 
 @rule("WF503", "no-nested-access", Severity.WARNING, on="element", fixes=(Tier.SAFE, Tier.REVIEW), about=PATHS)
 def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
-    """A dotted name that does not exist as a whole.
+    """Unknown variable with a dot.
 
-    All values are texts: there is no `{{input.key}}`, `{{x.result}}` or `{{x.output}}`. Hand over the
-    whole text and let the model read it, or pass the part through `with`.
+    All values are strings: there is no `{{input.key}}`, `{{x.result}}` or `{{x.output}}`. Pass the whole
+    text and let the model read it, or pass the part through `with`.
 
     Bad::
         steps:
@@ -183,7 +181,7 @@ def _nested(use: Use, element: Element, view: View) -> tuple[str, str | None] | 
         case "step":
             return _after_step(name, rest, view)
         case "input":
-            return f"`{shortened(name)}` does not exist: `{{{{input}}}}` is one text without parts", None
+            return f"Unknown variable `{shortened(name)}`: `{{{{input}}}}` is a string without fields", None
         case _:
             return _after_name(use, head, rest, element, view)
 
@@ -191,18 +189,18 @@ def _nested(use: Use, element: Element, view: View) -> tuple[str, str | None] | 
 def _unknown_head(use: Use, element: Element, view: View) -> tuple[str, str | None]:
     """A name whose first word is nothing: nobody can supply it, since parameters are simple names."""
     better = meant(use, element, view)
-    start = f"`{shortened(use.name)}` does not exist"
+    start = f"Unknown variable `{shortened(use.name)}`"
     if better is None:
         head = use.name.partition(".")[0]
         return f"{start}: `{shortened(head)}` is not a step, a loop or another source of variables here", None
     if better == "input":
-        return f"{start}; did you mean `input`? It is one text without parts", None
+        return f"{start}; did you mean `input`? It is a string without fields", None
     return f"{start}; did you mean `{better}`?", better
 
 
 def _reserved_alone(head: str) -> tuple[str, str | None]:
     example = {"env": "env.KEY", "loop": "loop.iteration", "step": "step.name"}[head]
-    return f"`{{{{{head}}}}}` is no variable on its own; write `{{{{{example}}}}}`", None
+    return f"`{{{{{head}}}}}` is not a variable; use one of its fields, such as `{{{{{example}}}}}`", None
 
 
 def _is_rag_part(name: str, view: View) -> bool:
@@ -217,15 +215,15 @@ def _nested_constant(name: str, rest: str, view: View) -> tuple[str, str | None]
     first = rest.partition(".")[0]
     if not view.has_env(first):
         return None
-    return f"`{name}` does not exist: constants are texts without parts", f"env.{first}"
+    return f"Unknown variable `{name}`: constants are strings without fields", f"env.{first}"
 
 
 def _unknown_loop_variable(use: Use, element: Element, view: View) -> tuple[str, str | None]:
     if use.name.startswith("loop.item."):
-        return f"`{use.name}` does not exist: an item has no parts; `{{{{loop.current}}}}` is all of it", None
+        return f"Unknown variable `{use.name}`: an item has no fields; use `{{{{loop.current}}}}`", None
     better = meant(use, element, view)
     hint = f"; did you mean `{better}`?" if better else ""
-    return f"`{shortened(use.name)}` is not a loop variable{hint}", better
+    return f"Unknown loop variable `{shortened(use.name)}`{hint}", better
 
 
 def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
@@ -233,13 +231,13 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
         return None
     owner, _, part = rest.rpartition(".")
     if _is_rag_part(rest, view):
-        return f"`{name}` does not exist; write `{rest}`", rest
+        return f"Unknown variable `{name}`; use `{rest}`", rest
     if view.known(owner) is not None:
-        return f"`{name}` does not exist: a result is one text without `.{part}`", None
+        return f"Unknown variable `{name}`: a result is a string without `.{part}`", None
     near = view.near_variable(rest)
     better = f"step.{near}" if near and near != "input" else near
     hint = f"; did you mean `{better}`?" if better else ""
-    return f"no step or loop is called `{shortened(rest)}`{hint}", better
+    return f"Unknown step or loop `{shortened(rest)}`{hint}", better
 
 
 def _after_name(use: Use, head: str, rest: str, element: Element, view: View) -> tuple[str, str | None] | None:
@@ -249,31 +247,31 @@ def _after_name(use: Use, head: str, rest: str, element: Element, view: View) ->
         if any(call.gives(name) for call in calls):
             return None
         if any(call.gives(head) for call in calls) or head in view.parameters():
-            return f"`{shortened(name)}` does not exist: the argument `{head}` is one text without parts", None
+            return f"Unknown variable `{shortened(name)}`: the argument `{head}` is a string without fields", None
         return _unknown_head(use, element, view)
     if known.mode == "rag":
         part = nearest(rest, sorted(RAG_PARTS))
-        hint = f"; did you mean `{head}.{part}`?" if part else f"; there are {listed(sorted(RAG_PARTS), 'and')}"
-        return f"`{shortened(name)}` does not exist{hint}", f"{head}.{part}" if part else None
+        hint = f"; did you mean `{head}.{part}`?" if part else f"; expected {listed(sorted(RAG_PARTS))}"
+        return f"Unknown variable `{shortened(name)}`{hint}", f"{head}.{part}" if part else None
     if rest in ("result", "output") and head in element.node.provides:
         return _own_output(use, element)
     if rest in ("result", "output"):
-        return f"`{shortened(name)}` does not exist; the result is `{{{{{head}}}}}`", head
-    return f"`{shortened(name)}` does not exist: the result of `{head}` is one text without parts", None
+        return f"Unknown variable `{shortened(name)}`; the result is `{{{{{head}}}}}`", head
+    return f"Unknown variable `{shortened(name)}`: the result of `{head}` is a string without fields", None
 
 
 def _own_output(use: Use, element: Element) -> tuple[str, str | None]:
     """`{{l.output}}` in the loop `l` itself."""
-    start = f"`{shortened(use.name)}` does not exist"
+    start = f"Unknown variable `{shortened(use.name)}`"
     if element.loop_mode != "refine" or not use.slot.of_loop:
-        return f"{start}, and there is no result of `{shortened(element.name)}` before it has run", None
+        return f"{start}: `{shortened(element.name)}` has no result before it has run", None
     better = "loop.output" if use.slot.kind == "until" else "loop.last.output"
     return f"{start}; did you mean `{better}`?", better
 
 
 @rule("WF511", "unknown-constant", Severity.WARNING, on="element", fixes=(Tier.SAFE,), about=PATHS)
 def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
-    """A constant that `env` of this file does not have.
+    """Constant that is not in `env` of this file.
 
     Only the file's own `env` counts: not that of a caller, and not the process environment.
 
@@ -295,15 +293,15 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
         better = view.near_env(key)
         hint = f"; did you mean `env.{better}`?" if better else ""
         fix = (_replaced(element, use, f"env.{better}", view),) if better else ()
-        message = f"`env` of this file has no `{shortened(key)}`{hint}"
+        message = f"Unknown constant `{shortened(key)}`: not in `env` of this file{hint}"
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 
 @rule("WF510", "own-result", Severity.ERROR, on="element", local=True, about=USES)
 def own_result(element: Element) -> Iterator[Draft]:
-    """A step that uses its own result, which does not exist before it has run.
+    """Step that uses its own result, which does not exist before it has run.
 
-    A loop reads its last output as `{{loop.last.output}}`.
+    In a loop, use `{{loop.last.output}}` for the previous output.
 
     Bad::
         steps:
@@ -315,7 +313,7 @@ def own_result(element: Element) -> Iterator[Draft]:
     """
     for use in own_uses(element):
         if is_own_result(element, use) and use.slot.kind != "until":
-            way = "; the output before is `{{loop.last.output}}`" if use.slot.of_loop else ""
+            way = "; the previous output is `{{loop.last.output}}`" if use.slot.of_loop else ""
             message = f"`{shortened(element.name)}` uses its own result, which does not exist before it has run{way}"
             yield draft(element.piece, placeholder(use), message)
 

@@ -21,11 +21,10 @@ _NO_TEXTS = (Type.INTEGER, Type.NUMBER, Type.BOOLEAN)
 
 @rule("WF005", "duplicate-key", Severity.ERROR, on="tree", local=True, fixes=(Tier.SAFE,))
 def duplicate_key(site: Site) -> Iterator[Draft]:
-    """A key that is written twice in one mapping.
+    """Duplicate key.
 
-    YAML leaves open which of the two counts, and mcp-cli refuses the whole file. Here the first one
-    counts. Repeated `steps` or `loops` at top level are read as if they were joined, and a file with
-    this fault alone still runs.
+    YAML does not define which value counts, and mcp-cli rejects the whole file. loop-ls uses the first one.
+    Repeated `steps` or `loops` at top level are merged, and a file with only this error still runs.
 
     Bad::
         steps:
@@ -65,17 +64,16 @@ def _again(site: Site, entry: Entry, before: Entry) -> Draft:
     spot = site.at(before.key.span)
     return site.found(
         entry.key.span,
-        lambda line_of: f"`{shortened(entry.key.text)}` is repeated; the first is in line {line_of(spot)}",
+        lambda line_of: f"Duplicate key `{shortened(entry.key.text)}`; first defined on line {line_of(spot)}",
         related=((spot, "the first one, which counts"),),
     )
 
 
 @rule("WF006", "unknown-key", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,), about=UNKNOWN)
 def unknown_key(site: Site) -> Iterator[Draft]:
-    """A key that does not exist at this place.
+    """Unknown key.
 
-    An unknown key is refused, not skipped: it is nearly always a slip, and the value behind it would
-    silently do nothing.
+    Unknown keys are errors: they are nearly always typos, and the value would silently have no effect.
 
     Bad::
         steps:
@@ -101,16 +99,16 @@ _MOST_KEYS = 10
 
 
 def unknown_sentence(unknown: Unknown, shape: Shape) -> str:
-    start = f"`{shortened(unknown.entry.key.text)}` is not a key of {shape.title}"
+    start = f"Unknown key `{shortened(unknown.entry.key.text)}` in {shape.title}"
     if unknown.advice is not None:
         return f"{start}; {unknown.advice.text}"
     if unknown.meant:
         return f"{start}; did you mean `{unknown.meant[0]}`?"
     keys = [key.name for key in shape.keys.values() if not key.idle or shape is not DEFINITION]
     if len(keys) <= _MOST_KEYS:
-        return f"{start}; its keys are {listed(keys, 'and')}"
+        return f"{start}; expected {listed(keys)}"
     told = ", ".join(f"`{key}`" for key in keys[:_MOST_KEYS])
-    return f"{start}; its keys are {told} and {len(keys) - _MOST_KEYS} more"
+    return f"{start}; expected {told} or {len(keys) - _MOST_KEYS} more"
 
 
 def renamed(unknown: Unknown, present: Container[str]) -> str | None:
@@ -122,10 +120,10 @@ def renamed(unknown: Unknown, present: Container[str]) -> str | None:
 
 @rule("WF007", "wrong-type", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,), about=FAULTS)
 def wrong_type(site: Site) -> Iterator[Draft]:
-    """A value of another kind than its key expects.
+    """Wrong value type.
 
-    Numbers and `true` or `false` are written without quotes, lists in brackets or with dashes, and a
-    text that begins with `{{` needs quotes, since YAML takes braces for a mapping.
+    Write numbers and `true` or `false` without quotes and lists in brackets or with dashes. A string that
+    starts with `{{` needs quotes, since YAML reads braces as a mapping.
 
     Bad::
         steps:
@@ -148,22 +146,22 @@ def _sentence(field: Field, fault: Fault) -> str:
     name = field.key.name
     match fault.kind:
         case "quoted":
-            return f"`{name}` has to be {fault.expected}; write it without quotes"
+            return f"`{name}` must be {fault.expected}; write it without quotes"
         case "fraction":
-            return f"`{name}` has to be {fault.expected}, without a fraction"
+            return f"`{name}` must be {fault.expected}, without a fraction"
         case "braces" if fault.node is not field.node:
-            return f"quotes are missing in `{name}`: without them YAML takes `{{{{…}}}}` for a mapping"
+            return f"Missing quotes in `{name}`: without them YAML reads `{{{{…}}}}` as a mapping"
         case "braces":
-            return f"quotes are missing: without them YAML takes `{{{{…}}}}` for a mapping, and `{name}` has to be text"
+            return f"Missing quotes: without them YAML reads `{{{{…}}}}` as a mapping, but `{name}` must be a string"
         case "bare":
-            return f"`{name}` has to be {fault.expected}: put it in brackets or behind a dash"
+            return f"`{name}` must be {fault.expected}; put it in brackets or after a dash"
         case _ if fault.node is not field.node:
-            return f"every entry of `{name}` has to be {fault.expected}, not {_kind(fault.node)}"
+            return f"Each entry of `{name}` must be {fault.expected}, not {_kind(fault.node)}"
         case _ if field.key.type is Type.BLOCKS and isinstance(fault.node, Mapping):
-            return f"`{name}` has to be {fault.expected}: begin each with a dash"
+            return f"`{name}` must be {fault.expected}; start each entry with a dash"
         case _:
             ends = line_break(fault.node.text) if isinstance(fault.node, Scalar) else ""
-            return f"`{name}` has to be {fault.expected}, not {_kind(fault.node)}{ends}{_old_form(field)}"
+            return f"`{name}` must be {fault.expected}, not {_kind(fault.node)}{ends}{_old_form(field)}"
 
 
 def _kind(node: Node) -> str:
@@ -173,14 +171,14 @@ def _kind(node: Node) -> str:
         case Sequence():
             return "a list"
         case Scalar():
-            return f"`{shortened(node.text)}`" if node.text.strip() else "an empty text"
+            return f"`{shortened(node.text)}`" if node.text.strip() else "an empty string"
         case Alias():
             return f"what `*{node.name}` stands for"
 
 
 def _old_form(field: Field) -> str:
     if field.key.name == "template" and isinstance(field.node, Scalar):
-        return f"; write `template: {{name: {shortened(field.node.text)}}}`"
+        return f"; use `template: {{name: {shortened(field.node.text)}}}`"
     return ""
 
 
@@ -196,17 +194,17 @@ def _retype(site: Site, field: Field, fault: Fault) -> tuple[Fix, ...]:
         case "bare" if field.key.type is Type.TEXTS:
             return (builders.bracket(site.piece, node.span),)
         case "type" if _old_form(field) and isinstance(node, Scalar):
-            return (builders.wrap(site.piece, node.span, "{name: ", "}", "Write it as a mapping"),)
+            return (builders.wrap(site.piece, node.span, "{name: ", "}", "Change to a mapping"),)
         case _:
             return builders.on_one_line(site.piece, node, as_text=field.key.type not in _NO_TEXTS)
 
 
 @rule("WF008", "no-duration", Severity.ERROR, on="*", local=True, fixes=(Tier.REVIEW,), about=FAULTS)
 def no_duration(site: Site) -> Iterator[Draft]:
-    """A time that is not written as a duration.
+    """Invalid duration.
 
-    A duration is one or more numbers with their units, without blanks: `90s`, `1h30m`, `250ms`. The
-    units are `ns`, `us`, `ms`, `s`, `m` and `h`; there are no days.
+    A duration is one or more numbers with their units, without spaces: `90s`, `1h30m`, `250ms`. The units
+    are `ns`, `us`, `ms`, `s`, `m` and `h`; there are no days.
 
     Bad::
         steps:
@@ -225,10 +223,10 @@ def no_duration(site: Site) -> Iterator[Draft]:
         written = field.scalar.text if field.scalar is not None else ""
         better = _as_duration(written)
         bare = written.replace(".", "", 1).isdecimal()
-        what = f"`{shortened(written)}` has no unit" if bare else f"`{shortened(written)}` is no duration"
+        what = f"Missing unit in `{shortened(written)}`" if bare else f"Invalid duration `{shortened(written)}`"
         yield site.found(
             node_span(field.faults[0].node),
-            f"{what}: write `{field.key.name}` as a number and a unit, such as `30s`, `5m` or `1h30m`",
+            f"{what}: set `{field.key.name}` to a number with a unit, such as `30s`, `5m` or `1h30m`",
             fixes=(builders.replace(site.piece, field.span, better, f"Change to `{better}`", Tier.REVIEW),)
             if better is not None and isinstance(field.node, Scalar)
             else (),
@@ -243,10 +241,9 @@ def _as_duration(written: str) -> str | None:
 
 @rule("WF009", "empty-value", Severity.INFORMATION, on="*", local=True, about=EMPTY)
 def empty_value(site: Site) -> Iterator[Draft]:
-    """A key with nothing behind it, or a list with nothing behind a dash.
+    """Empty value or empty list entry.
 
-    It reads like something that was begun and forgotten. Emptiness on purpose is written out: `{}`,
-    `[]` or `""`.
+    It looks unfinished. Write intended emptiness explicitly: `{}`, `[]` or `""`.
 
     Bad::
         env:
@@ -261,9 +258,9 @@ def empty_value(site: Site) -> Iterator[Draft]:
     """
     for field in site.own_fields():
         if field.empty and not _is_written_null(field) and not _is_asked_for(field.key, site.block):
-            yield site.found(field.entry.key.span, f"nothing stands behind `{field.key.name}`")
+            yield site.found(field.entry.key.span, f"`{field.key.name}` is empty")
         elif has_gap(field.node):
-            yield site.found(field.entry.key.span, f"nothing stands behind a dash of `{field.key.name}`")
+            yield site.found(field.entry.key.span, f"Empty entry in `{field.key.name}`")
 
 
 def _is_asked_for(key: Key, block: Block) -> bool:

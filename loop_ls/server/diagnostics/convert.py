@@ -78,7 +78,7 @@ def _rest(count: int, source: str) -> JsonObject:
         "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}},
         "severity": int(Severity.INFORMATION),
         "source": source,
-        "message": f"{count} less serious findings are not shown; `loop-ls check` lists them all.",
+        "message": f"{count} less severe findings are not shown; `loop-ls check` lists all of them.",
     }
 
 

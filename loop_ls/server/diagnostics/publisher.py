@@ -133,7 +133,7 @@ class Publisher:
         self._faults[opened.key] = fault
         place = f"{opened.uri} version {opened.document.version}"
         report = self._crashes.write("diagnostics", {"textDocument": {"uri": opened.uri}}, error)
-        told = f"; to tell us, attach {report}" if report and trace else ""
+        told = f"; to report it, attach {report}" if report and trace else ""
         logger.error("The diagnostics of %s failed: %s%s", place, fault, told, exc_info=trace)
 
     def _send(self, uri: str, version: int | None, found: list[Written]) -> None:

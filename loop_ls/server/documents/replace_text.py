@@ -27,9 +27,9 @@ async def replace_text(session: Session, client: Client, opened: OpenDocument, t
     try:
         answer = await client.ask(lsp.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
     except (Refused, TimeoutError) as error:
-        return f"The editor did not take the edit: {error}."
+        return f"The editor rejected the edit: {error}."
     if not isinstance(answer, dict) or answer.get("applied") is not True:
-        return "The editor did not take the edit."
+        return "The editor rejected the edit."
     return None
 
 

@@ -233,8 +233,8 @@ def read(uri: str, text: str, version: int) -> tuple[Document, Text | None]:
 def without_text(document: Document, version: int) -> Document:
     """A document of which only is known whose it is, and that its text is not."""
     sentence = (
-        "The text of this file is not known any more: a change that the editor sent could not be applied; "
-        "save the file, or close and open it."
+        "The server lost track of this file's text, because a change from the editor could not be applied; "
+        "save the file, or close and reopen it."
     )
     fault = Fault(Span(Position(0, 0), Position(0, 0)), sentence, "lost")
     return Document.open(document.uri, _declared(document.text), version, document.path, fault)

@@ -29,7 +29,7 @@ async def show_text(client: Client, data: Path | None, run_id: str, what: str, t
     does not is told where it is. Its path."""
     path = await asyncio.to_thread(_written, data and data / SHOWN, f"{run_id}-{what}.md", text)
     if not await _shown(client, path):
-        client.show(lsp.MessageType.Info, f"It is in {path}.")
+        client.show(lsp.MessageType.Info, f"See {path}.")
     return str(path)
 
 

@@ -119,7 +119,7 @@ class Texts:
             logger.exception("%s cannot be read as a whole either", opened.uri)
             self._lose(opened, version)
             return
-        self._tell(opened, "was read again as a whole; if what is shown does not fit the text, close and open it")
+        self._tell(opened, "was read again; if results do not match the text, close and reopen it")
 
     def _lose(self, opened: OpenDocument, version: int) -> None:
         """The text of the editor is not known from now on, until it is sent as a whole or saved."""
@@ -134,7 +134,7 @@ class Texts:
             return
         self._told.add(opened.key)
         name = opened.document.path.rpartition("/")[2]
-        said = f"A change of `{name}` could not be applied (a fault of loop-ls, see its log). The file {what}."
+        said = f"A change of `{name}` could not be applied (a bug in loop-ls, see its log). The file {what}."
         self._client.show(lsp.MessageType.Warning, said)
 
     def saved(self, uri: str) -> None:

@@ -45,7 +45,7 @@ def resolve(context: Context, action: JsonObject) -> JsonObject:
     opened = context.session.find(uri)
     edit = None if opened is None else _resolved(context, opened, data)
     if edit is None:
-        raise JsonRpcContentModified(f"`{action.get('title')}` does not fit the text any more")
+        raise JsonRpcContentModified(f"`{action.get('title')}` no longer applies to the text")
     return {**action, "edit": edit}
 
 

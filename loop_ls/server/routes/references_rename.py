@@ -65,17 +65,17 @@ async def on_rename(context: Context, params: JsonObject) -> JsonObject | None:
         return None
     at = asked.place(params)
     if not await with_all_files(context, asked):
-        raise RequestFailed("The files of the workspace are still being read, so a use of the name may be missed.")
+        raise RequestFailed("The workspace is still being indexed, so some uses of the name may be missed.")
     await caught_up(context, asked)
     session, publisher = context.session, context.publisher
     found = up_to_date(session, publisher, lambda: rename(asked.workspace, asked.document, at, new), _edited)
     if found is None:
-        raise RequestFailed("There is no name here that can be changed.")
+        raise RequestFailed("Nothing to rename here.")
     if isinstance(found, Refused):
         raise RequestFailed(_sentence(found))
     edit = workspace_edit(context.session, context.client.facts, found.edits, found.prose)
     if edit is None:
-        raise JsonRpcContentModified("a file that uses the name is gone")
+        raise JsonRpcContentModified("a file that uses the name was deleted")
     return edit
 
 

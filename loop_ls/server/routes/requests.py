@@ -67,7 +67,7 @@ def named(params: JsonObject) -> str:
     item = params.get("textDocument")
     uri = item.get("uri") if isinstance(item, dict) else None
     if not isinstance(uri, str):
-        raise JsonRpcInvalidParams("the request names no text document")
+        raise JsonRpcInvalidParams("the request has no text document")
     return uri
 
 
@@ -93,7 +93,7 @@ async def with_all_files(context: Context, asked: Asked) -> bool:
         with suppress(TimeoutError):
             await asyncio.wait_for(context.indexing.ready(), _INDEX_LIMIT)
         if asked.opened.document is not asked.document:
-            raise JsonRpcContentModified("the text changed while the files of the workspace were read")
+            raise JsonRpcContentModified("the text changed while the workspace was indexed")
     return asked.opened.folder.indexed
 
 
@@ -102,4 +102,4 @@ async def caught_up(context: Context, asked: Asked) -> None:
     with suppress(TimeoutError):
         await asyncio.wait_for(context.indexing.catch_up(), _INDEX_LIMIT)
     if asked.opened.document is not asked.document:
-        raise JsonRpcContentModified("the text changed while the files of the workspace were read")
+        raise JsonRpcContentModified("the text changed while the workspace was indexed")

@@ -77,7 +77,7 @@ def decode(body: bytes) -> Arrival:
     except RecursionError:
         return Malformed("the message is nested too deeply")
     except ValueError as error:
-        return Malformed(f"the message is no JSON: {error}")
+        return Malformed(f"the message is not valid JSON: {error}")
     if not isinstance(message, dict):
         return Malformed("a message is an object; batches are not part of the protocol")
     return message

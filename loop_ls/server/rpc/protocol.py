@@ -114,7 +114,7 @@ class LoopProtocol(JsonRPCProtocol):
     def _receive_one(self, arrival: Arrival) -> None:
         match arrival:
             case Malformed(reason):
-                logger.warning("Received something that is no message: %s", reason)
+                logger.warning("Received something that is not a message: %s", reason)
                 self._refuse(None, JsonRpcParseError(reason))
             case Cancelled(key):
                 self._refuse(key, JsonRpcRequestCancelled("cancelled before it was looked at"))
@@ -162,7 +162,7 @@ class LoopProtocol(JsonRPCProtocol):
             raise JsonRpcInvalidRequest("the server was told to shut down")
         if method == lsp.INITIALIZE:
             if self._started:
-                raise JsonRpcInvalidRequest("the server is initialized already")
+                raise JsonRpcInvalidRequest("the server is already initialized")
         elif not self._started:
             raise JsonRpcServerNotInitialized("`initialize` comes first")
 
@@ -228,7 +228,7 @@ class LoopProtocol(JsonRPCProtocol):
             self._refuse(msg_id, error)
         else:
             report = self._host.failed(about.method, about.params, error)
-            more = f"a report is in {report}" if report else "its log has the details"
+            more = f"a report is in {report}" if report else "see its log for details"
             sentence = f"{about.method} failed in the server ({type(error).__name__}: {error}); {more}"
             self._refuse(msg_id, JsonRpcInternalError(sentence))
 

@@ -84,7 +84,7 @@ class Approvals:
             try:
                 chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
             except (Refused, TimeoutError) as error:
-                logger.info("Nobody answered run %s: %s", record.run_id, error)
+                logger.info("No answer to run %s: %s", record.run_id, error)
                 return
             title = text_field(chosen, "title") if isinstance(chosen, dict) else ""
             if title == SHOW:

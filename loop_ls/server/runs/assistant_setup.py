@@ -27,12 +27,12 @@ async def assistant_setup(context: Context, argument: JsonObject) -> JsonObject:
     if opened is None:
         return refused("wrong_status", "The file is not open, so it cannot be edited here.", "Open it first.")
     if opened.document.format != ASSISTANT:
-        return refused("bad_argument", f"`{text_field(argument, 'uri').rpartition('/')[2]}` holds no assistants.")
+        return refused("bad_argument", f"`{text_field(argument, 'uri').rpartition('/')[2]}` contains no assistants.")
     there = [one for one in opened.document.whole.assistants if one.name]
     one = _meant(there, text_field(argument, "name") or None)
     if one is None:
         listed = ", ".join(f"`{each.key}`" for each in there)
-        return refused("not_found", "No such assistant is in the file.", f"It has {listed}." if listed else "")
+        return refused("not_found", "Unknown assistant.", f"It has {listed}." if listed else "")
     values = loop_setup.loop_values(one)
     given = {name: value for name, value in part(argument, "values").items() if name in loop_setup.FIELDS}
     wanted = {**values, **given}

@@ -84,8 +84,8 @@ class Runs:
         """`loopLs.run`."""
         session = self._session
         if not session.trusted:
-            hint = "Trust the workspace, then run it again."
-            return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
+            hint = "Trust the workspace, then run again."
+            return refused("not_trusted", "This workspace is not trusted, so nothing in it can run.", hint)
         if not text_field(argument, "uri"):
             return await self._start_named(argument)
         opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
@@ -415,13 +415,13 @@ def hindrance(opened: OpenDocument) -> JsonObject:
     """Why a document is not run, or an empty object."""
     name = opened.uri.rpartition("/")[2] or "file without a name"
     if uris.to_path(opened.uri) is None:
-        sentence = f"`{name}` is no file on this machine, so it has no project whose settings and limits would hold."
-        return refused("bad_argument", sentence, "Save it into the folder of a project, then run it.")
+        sentence = f"`{name}` is not a file on this machine, so it has no project settings and limits."
+        return refused("bad_argument", sentence, "Save it in a project folder, then run it.")
     if not opened.document.is_workflow and can_run(opened.document.format):
         return {}  # some of their errors keep no loop from running: the engine says which do
     if not opened.document.is_workflow:
-        hint = "A workflow says `$schema: workflow/v2.0`."
-        return refused("bad_argument", f"`{name}` is no workflow, so there is nothing to run.", hint)
+        hint = "A workflow needs `$schema: workflow/v2.0`."
+        return refused("bad_argument", f"`{name}` is not a workflow, so it cannot be run.", hint)
     joined = {
         opened.document.absolute(repeated.later.piece, repeated.later.entry.key.span)
         for repeated in opened.document.head.repeated
@@ -440,7 +440,7 @@ def hindrance(opened: OpenDocument) -> JsonObject:
     return refused(
         "file_has_errors",
         f"`{name}` has errors, {place}: {first.rule}: {first.message}{more}",
-        "Repair the errors, then run it again.",
+        "Fix the errors, then run it again.",
         errors=len(errors),
     )
 

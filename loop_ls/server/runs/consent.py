@@ -55,7 +55,7 @@ async def allowed(client: Client, answer: JsonObject) -> bool:
     """What the person says. Silence, and an editor that cannot ask, is no."""
     if not client.facts.message_request:
         return False
-    message = "\n".join(["This run needs your consent once.", *lines(answer)])
+    message = "\n".join(["This run needs your permission once.", *lines(answer)])
     params: JsonObject = {
         "type": lsp.MessageType.Warning,
         "message": message,
@@ -64,6 +64,6 @@ async def allowed(client: Client, answer: JsonObject) -> bool:
     try:
         chosen = await client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
     except (Refused, TimeoutError) as error:
-        logger.info("Nobody gave consent: %s", error)
+        logger.info("No permission given: %s", error)
         return False
     return isinstance(chosen, dict) and chosen.get("title") == ALLOW

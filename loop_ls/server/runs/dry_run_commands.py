@@ -46,7 +46,7 @@ async def estimate(context: Context, argument: JsonObject) -> JsonObject:
     if provider is None and model is None:
         return cast("JsonObject", estimated(opened.workspace, opened.document, element, assistant=name).answer())
     if not opened.document.is_workflow:
-        return refused("bad_argument", "`provider` and `model` say whom a workflow asks, and this file is none.")
+        return refused("bad_argument", "`provider` and `model` work only for workflows, and this file is not one.")
     try:
         instead = chosen_model(provider, model, as_object(opened.workspace.settings.raw.get("providers")))
     except NoModel as nobody:
@@ -66,7 +66,7 @@ async def preview(context: Context, argument: JsonObject) -> JsonObject:
     if run_id is not None and element is not None:
         verdicts = _verdicts(context, opened, run_id, element)
         if verdicts is None:
-            return refused("not_found", f"There is no run `{run_id}` of `{element.name}` here.")
+            return refused("not_found", f"No run `{run_id}` of `{element.name}` found.")
         loop |= _after(verdicts, iteration)
     found = previews(opened.workspace, opened.document, element, PreviewInputs(loop=loop))
     sent = [one for one in found if one.what in _SENT]
@@ -105,8 +105,8 @@ async def _asked(
         return None, None, refused("not_found", f"`{uri}` is not open and cannot be read.")
     if opened.document.format not in formats:
         name = opened.uri.rpartition("/")[2]
-        hint = "A workflow says `$schema: workflow/v2.0`."
-        return None, None, refused("bad_argument", f"`{name}` is no workflow.", hint)
+        hint = "A workflow needs `$schema: workflow/v2.0`."
+        return None, None, refused("bad_argument", f"`{name}` is not a workflow.", hint)
     if (fault := opened.document.fault) is not None:
         name = opened.uri.rpartition("/")[2]
         return None, None, refused("file_has_errors", f"`{name}` cannot be read: {fault.message}")
@@ -154,7 +154,7 @@ def _no_element(document: Document, target: JsonObject) -> JsonObject:
     names = [one.name for one in document.elements if one.name]
     near = nearest(text_field(target, "name"), names)
     hint = f"Did you mean `{near}`?" if near else f"It has {', '.join(f'`{name}`' for name in names[:10])}."
-    return refused("not_found", f"There is no {target['kind']} `{target['name']}` in this workflow.", hint)
+    return refused("not_found", f"No {target['kind']} `{target['name']}` in this workflow.", hint)
 
 
 def _built_in() -> list[JsonObject]:

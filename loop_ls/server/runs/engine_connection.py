@@ -90,7 +90,7 @@ def refusal(error: BaseException) -> JsonObject:
         return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "Try `loopLs.engine.restart`."}
     logger.error("The engine cannot be used", exc_info=error)
     message = f"The engine cannot be used: {error or type(error).__name__}."
-    return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "The server's log has the details."}
+    return {"ok": False, "code": "engine_not_ready", "message": message, "hint": "See the server log for details."}
 
 
 class EngineLink:

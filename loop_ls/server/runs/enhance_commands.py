@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 #: When it is worth it, when not, and what it costs (2).
 ADVICE = (
-    "Use it for a workflow that mostly works and has failures you cannot pin down: it improves the shape of the "
-    "workflow, not one output. Leave it off where the workflow works reliably, and for a task that is run once. "
-    "Each round costs one normal run, and each but the last one answer of the planner: three rounds of $0.50 with a "
-    "planner of $0.03 come to about $1.56. Set the cap to what you are ready to spend."
+    "Use it for a workflow that mostly works but fails in ways you cannot pin down: it improves the "
+    "structure of the workflow, not one output. Leave it off if the workflow works reliably, and for a "
+    "task that runs only once. Each round costs one normal run, and each round except the last one "
+    "planner answer: three rounds of $0.50 with a planner at $0.03 cost about $1.56. "
+    "Set the cap to what you are willing to spend."
 )
 
 
@@ -95,11 +96,11 @@ async def revert(context: Context, argument: JsonObject) -> JsonObject:
         return told
     found = first_text(part(told, "run"))
     if found is None:
-        return refused("not_found", "The record does not hold the text of the first round.")
+        return refused("not_found", "The text of the first round is not in the record.")
     first = found.text
     if first == str(opened.document.text):
         return {"ok": True, "changed": False}
-    if problem := await replace_text(context.session, context.client, opened, first, "Enhance: back to round 1"):
+    if problem := await replace_text(context.session, context.client, opened, first, "Enhance: restore round 1"):
         return refused("wrong_status", problem)
     return {"ok": True, "changed": True}
 
@@ -139,7 +140,7 @@ async def enable(context: Context, argument: JsonObject) -> JsonObject:
     opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
     key = None if opened is None else opened.workspace.key(opened.document)
     if opened is None or key is None:
-        return refused("not_found", f"`{text_field(argument, 'uri')}` is no workflow with a name.")
+        return refused("not_found", f"`{text_field(argument, 'uri')}` is not a workflow with a name.")
     right, wrong = taken(part(argument, "overrides"))
     if wrong:
         return refused("bad_argument", _listed(wrong))
@@ -154,7 +155,7 @@ async def enable(context: Context, argument: JsonObject) -> JsonObject:
 async def setup(context: Context, argument: JsonObject) -> JsonObject:
     """`{values?}`: what holds, what would hold by default, and what of the values is not taken."""
     values = part(argument, "values")
-    unknown = [Wrong(name, f"`{name}` is no setting of enhance loops") for name in values if not is_knob(name)]
+    unknown = [Wrong(name, f"unknown setting of enhance loops: `{name}`") for name in values if not is_knob(name)]
     right, wrong = taken(values)
     opened = next(iter(context.session.open.values()), None)
     folder = context.runs.get().default_folder(text_field(argument, "uri") or None)
@@ -183,20 +184,20 @@ async def _write(
     """Set values of the settings file, or take them out (None)."""
     folder = folder or (opened.folder if opened is not None else None)
     if folder is None or folder.path is None:
-        return refused("wrong_status", "There is no folder whose settings could be changed.", "Open a folder.")
+        return refused("wrong_status", "No folder is open, so there are no settings to change.", "Open a folder.")
     near = Path(opened.document.path).parent if opened is not None and opened.folder is folder else folder.path
     path = Path(project_folder(near) or folder.path, SETTINGS_NAME)
     shown = context.session.find(uris.from_path(path))
     try:
         before = str(shown.document.text) if shown is not None else await asyncio.to_thread(_read, path)
     except (OSError, UnicodeDecodeError) as error:
-        return refused("wrong_status", f"{SETTINGS_NAME} cannot be read: {error}.", "Mend the file first.")
+        return refused("wrong_status", f"{SETTINGS_NAME} cannot be read: {error}.", "Fix the file first.")
     text = before
     try:
         for keys, value in changes:
             text = without_value(text, keys) if value is None else with_value(text, keys, value)
     except NoPlace as no_place:
-        return refused("file_has_errors", f"{SETTINGS_NAME} cannot hold it: {no_place}.", "Mend the file first.")
+        return refused("file_has_errors", f"{SETTINGS_NAME} cannot be changed: {no_place}.", "Fix the file first.")
     if text != before:
         if shown is not None:
             if problem := await replace_text(context.session, context.client, shown, text, "Settings of enhance loops"):
@@ -224,4 +225,4 @@ def _listed(wrong: tuple[Wrong, ...]) -> str:
 
 def _no_loop(uri: str) -> JsonObject:
     name = uri.rpartition("/")[2]
-    return refused("not_found", f"`{name}` has no enhance loop.", "`loopLs.enhance.start` starts one.")
+    return refused("not_found", f"`{name}` has no enhance loop.", "Start one with `loopLs.enhance.start`.")

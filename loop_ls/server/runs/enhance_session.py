@@ -93,9 +93,9 @@ class Rounds:
         if warned in self._warned:
             return
         self._warned.add(warned)
-        said = f"Round {warned[1]} of `{record.name}` failed like the round before"
+        said = f"Round {warned[1]} of `{record.name}` failed in the same way as the previous round"
         more = warned[1] < (int_field(state, "maxIterations") or warned[1] + 1)
-        said += "; another one costs as much again." if more else "."
+        said += "; the next one costs about the same again." if more else "."
         self._client.show(lsp.MessageType.Warning, said)
 
     # -- edits ------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Rounds:
         if text_hash(before) == sent["textSha256"]:
             return {"outcome": "applied", "text": before}  # it is there already: asked again after a restart
         if text_hash(before) != sent["baseSha256"]:
-            return {"outcome": "stale", "text": before, "failureReason": "the document was changed meanwhile"}
+            return {"outcome": "stale", "text": before, "failureReason": "the document was changed in the meantime"}
         seen = asyncio.ensure_future(self._texts.next_change(opened.key))
         try:
             answer = await self._client.ask(
@@ -225,7 +225,7 @@ class Rounds:
             try:
                 chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _ASK_LIMIT)
             except (Refused, TimeoutError) as error:
-                logger.info("Nobody answered run %s: %s", record.run_id, error)
+                logger.info("No answer to run %s: %s", record.run_id, error)
                 return None
             match chosen.get("title") if isinstance(chosen, dict) else None:
                 case "Show changes":
@@ -243,7 +243,7 @@ class Rounds:
         name = record.name
         if question.get("reason") == "conflict":
             why = str(question.get("failureReason") or question.get("conflict", "")).rstrip(".")
-            return f"The change that the enhance loop of `{name}` wants is not in the document: {why}."
+            return f"The change of the enhance loop of `{name}` is not in the document: {why}."
         proposed = _about(record.folded.rounds.proposal, question) or {}
         ops = listed(proposed.get("ops"))
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"

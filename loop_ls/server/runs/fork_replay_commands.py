@@ -140,5 +140,5 @@ def _named(argument: JsonObject, *names: str) -> JsonObject:
 
 
 def _untrusted() -> JsonObject:
-    hint = "Trust the workspace, then try it again."
-    return refused("not_trusted", "This workspace is not trusted, so nothing in it is run.", hint)
+    hint = "Trust the workspace, then try again."
+    return refused("not_trusted", "This workspace is not trusted, so nothing in it can run.", hint)

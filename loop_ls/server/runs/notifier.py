@@ -93,7 +93,7 @@ class RunNotifier:
             record.state = {**record.state, "status": "interrupted", "reason": "engine_restart"}
             self._client.notify(RUN, worded(record.state, record.view()))
             if progress := self._progress.pop(record.run_id, None):
-                progress.end("interrupted: the engine is gone")
+                progress.end("interrupted: lost the connection to the engine")
         self._refresh.runs()
 
     def close(self) -> None:

@@ -59,7 +59,7 @@ def unknown_anchors(chunks: Iterable[tuple[Chunk, int]]) -> Iterator[Fault]:
     for chunk, start in chunks:
         for alias in chunk.missing:
             if alias.name not in seen:
-                sentence = f"`*{alias.name}` stands for nothing: no `&{alias.name}` comes before it."
+                sentence = f"Unknown alias `*{alias.name}`: no anchor `&{alias.name}` comes before it."
                 yield Fault(alias.span.shift(start), sentence, "unknown-anchor")
         seen |= chunk.anchors
 
@@ -76,14 +76,16 @@ def second_document(last: Chunk, start: int) -> tuple[Fault, ...]:
     first, *rest = last.lines
     if last.pieces[0].tolerant:
         span = Span(Position(start, 0), Position(start, max(1, len(first))))
-        sentence = "Nothing from here on is read: too many lines above are no YAML; is this another kind of file?"
+        sentence = (
+            "The rest of the file is ignored: too many lines above are not valid YAML; is this another kind of file?"
+        )
         return (Fault(span, sentence, "too-many-faults"),)
     if first[0] == "%":
         span = Span(Position(start, 0), Position(start, len(first)))
-        sentence = "`%` begins a directive, which ends the document: everything below is ignored; remove it."
+        sentence = "`%` starts a directive, which ends the document; everything below is ignored. Remove it."
         return (Fault(span, sentence, "directive"),)
     if not any(line.strip() and not line.lstrip().startswith("#") for line in (first[3:], *rest)):
         return ()
     span = Span(Position(start, 0), Position(start, 3))
-    sentence = f"`{first[:3]}` ends the document: everything below is ignored; put it into a file of its own."
+    sentence = f"`{first[:3]}` ends the document; everything below is ignored. Move it to a separate file."
     return (Fault(span, sentence, "second-document"),)

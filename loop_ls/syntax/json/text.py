@@ -31,7 +31,7 @@ def _meaning(found: re.Match[str]) -> str:
 def _problem(body: str) -> str:
     for found in _ESCAPE.finditer(body):
         if not found[1] and found[2] not in _KNOWN:
-            return f"`{found[0]}` is no escape of JSON; write `\\\\` for a backslash"
+            return f"invalid escape `{found[0]}`; write `\\\\` for a backslash"
     control = _CONTROL.search(body)
     sign = ord(control[0]) if control else 0
-    return "a tab stands in it; write `\\t`" if sign == 9 else f"it holds U+{sign:04X}; write `\\u{sign:04x}`"
+    return "it contains a tab; write `\\t`" if sign == 9 else f"it contains U+{sign:04X}; write `\\u{sign:04x}`"

@@ -42,18 +42,18 @@ class Anchors:
         if target is None:
             alias = Alias(span, name, None)
             if name in self._open:
-                sentence = f"`*{name}` stands inside its own anchor; what is anchored cannot contain itself."
+                sentence = f"`*{name}` is inside its own anchor; an anchor cannot contain itself."
                 self.faults.append(Fault(span, sentence, "recursive-anchor"))
             else:
                 self.missing.append(alias)
             return alias
         size, height, _ = self._weights[id(target)]
         if depth + height > MAX_DEPTH:
-            sentence = f"`*{name}` leads deeper than {MAX_DEPTH} levels; write out what is needed here."
+            sentence = f"`*{name}` is nested deeper than {MAX_DEPTH} levels; write the value out instead."
             self.faults.append(Fault(span, sentence, "too-deep"))
             return Alias(span, name, None)
         if not self.afford(size):
-            sentence = f"`*{name}` makes the file too large: aliases bring in more than {MAX_ADDED} values."
+            sentence = f"`*{name}` makes the file too large: aliases add more than {MAX_ADDED} values."
             self.faults.append(Fault(span, sentence, "too-many-aliases"))
             return Alias(span, name, None)
         return Alias(span, name, target)

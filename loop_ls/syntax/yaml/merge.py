@@ -34,7 +34,7 @@ def merge(written: list[Entry], anchors: Anchors) -> Merged:
         for source in _sources(key, anchors):
             fresh = [entry for entry in source.entries if entry.key.text not in known]
             if not anchors.afford(len(source.entries)):
-                sentence = f"`<<` makes the file too large: merge keys bring in more than {MAX_ADDED} values."
+                sentence = f"`<<` makes the file too large: merge keys add more than {MAX_ADDED} values."
                 anchors.faults.append(Fault(key.key.span, sentence, "too-many-aliases"))
                 break
             known.update(entry.key.text for entry in fresh)
@@ -56,5 +56,5 @@ def _sources(key: Entry, anchors: Anchors) -> Iterator[Mapping]:
                 pass  # an alias without an anchor is a fault of its own
             case _:
                 span = part.span if part is not None else key.key.span
-                sentence = "`<<` takes a mapping, or a list of mappings, such as `<<: *defaults`."
+                sentence = "`<<` must be a mapping or a list of mappings, such as `<<: *defaults`."
                 anchors.faults.append(Fault(span, sentence, "merge"))

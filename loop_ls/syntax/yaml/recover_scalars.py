@@ -172,7 +172,7 @@ class ScalarRecovery:
         elif sign in "@`%*&!|>[]{},":
             self.faults.append(messages.quotes_around(line, column, end, f"starts with `{sign}`"))
         elif ": " in text or ":\t" in text or text.endswith(":"):
-            self.faults.append(messages.quotes_around(line, column, end, "holds a colon with a space behind it"))
+            self.faults.append(messages.quotes_around(line, column, end, "contains a colon followed by a space"))
 
     def _next(self, line: int) -> str:
         """The next line with content."""

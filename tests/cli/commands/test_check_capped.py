@@ -27,4 +27,4 @@ def test_a_callee_next_to_its_caller_is_found(
     out, err = capsys.readouterr()
     assert out.count("WF601") == 1
     assert "zebraa" in out
-    assert "more than" in err and "not looked at" in err
+    assert "more than" in err and "not checked" in err

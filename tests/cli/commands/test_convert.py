@@ -133,8 +133,8 @@ def test_a_workflow_loop_becomes_roles_with_its_texts(convert: Any, here: Path) 
     }
     for lost in ("`accumulate` of the loop", "`execution.temperature` of flow", "`max_tokens` of step", "loop `each`"):
         assert f"lost: {lost}" in told
-    assert "a template step has no place in a round" in told
-    assert "`outline` runs before the loop" in told
+    assert "a template step cannot be part of a round" in told
+    assert "`outline`, which runs before the loop" in told
 
 
 def test_role_loop_to_workflow_writes_out_what_came_along_by_itself(convert: Any, here: Path) -> None:
@@ -148,7 +148,7 @@ def test_role_loop_to_workflow_writes_out_what_came_along_by_itself(convert: Any
     assert "max_iterations: 6" in loop
     assert "until: It stands" in loop
     assert 'size: "{{size}}"' in loop
-    assert "the parameter `style`: its default is written into the texts" in told
+    assert "the parameter `style` (its default is inserted into the texts)" in told
     assert "`skills` of coder" in told
 
 
@@ -162,20 +162,20 @@ def test_an_assistant_without_criterion_only_counts(convert: Any, here: Path) ->
     loop = (here / "out" / "fixer.yaml").read_text()
     assert "mode: iterate" in loop
     assert 'items: "[1, 2, 3, 4, 5, 6, 7]"' in loop
-    assert "a loop that only counts does not hand it on" in told
+    assert "a loop that only counts does not pass it on" in told
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["flow.yaml", "--to", "role-loop"], "there are several loops: `polish`, `each`; choose one with --loop"),
-        (["flow.yaml", "--to", "role-loop", "--loop", "each"], "goes through a list"),
-        (["flow.yaml", "--to", "workflow"], "is a workflow already"),
+        (["flow.yaml", "--to", "role-loop"], "several loops found: `polish`, `each`; choose one with --loop"),
+        (["flow.yaml", "--to", "role-loop", "--loop", "each"], "iterates over a list"),
+        (["flow.yaml", "--to", "workflow"], "is already a workflow"),
         (["draft.yaml", "--to", "assistant"], "draft has no loop"),
-        ([".loop-ls.yaml", "--to", "assistant"], "is no loop"),
-        (["manual.assistant.yaml", "--to", "workflow"], "asks a person after its one round"),
+        ([".loop-ls.yaml", "--to", "assistant"], "is not a workflow"),
+        (["manual.assistant.yaml", "--to", "workflow"], "asks a person after each iteration"),
         (["loops/timed.json", "--to", "workflow"], "ends by time"),
-        (["loops/broken.json", "--to", "workflow"], "has an error first"),
+        (["loops/broken.json", "--to", "workflow"], "has an error; fix it first"),
     ],
 )
 def test_what_cannot_be_said_is_refused(
@@ -206,7 +206,7 @@ def test_an_assistant_ends_by_the_clock_and_after_a_hundred_rounds_too(convert: 
 def test_a_file_with_an_error_is_not_guessed_at(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (here / "draft.yaml").write_text(DRAFT.replace("version: 1.0.0", "version: 1.0.0\nversion: 1.0.0"))
     assert main(["convert", "flow.yaml", "--loop", "polish", "--to", "assistant"]) == 2
-    assert "draft.yaml has an error first: the key `version` is written twice" in capfd.readouterr().err
+    assert "draft.yaml has an error; fix it first: Duplicate key `version`" in capfd.readouterr().err
 
 
 ODD: dict[str, Callable[[str], str]] = {
@@ -239,4 +239,4 @@ def test_however_the_yaml_is_written_the_same_comes_out(convert: Any, here: Path
 def test_nothing_is_written_over(convert: Any, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     convert("loops/build.json", "--to", "workflow")
     assert main(["convert", "loops/build.json", "--to", "workflow", "--into", "out"]) == 2
-    assert "exists already" in capfd.readouterr().err
+    assert "already exists" in capfd.readouterr().err

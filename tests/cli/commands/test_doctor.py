@@ -63,9 +63,9 @@ def test_it_says_which_agents_of_the_project_nobody_can_fence_in(
         "  house: {kind: openai, baseUrl: 'https://models.example/v1'}\n"
     )
     text = told(capfd, "--root", str(tmp_path))
-    assert "claude-code: not fenced: `my-agent --file '{message_file}'` works with all the tools" in text
-    assert "planted: not fenced" in text
-    assert text.count("not fenced") == 3
+    assert "claude-code: not sandboxed: `my-agent --file '{message_file}'` uses all of its own tools" in text
+    assert "planted: not sandboxed" in text
+    assert text.count("not sandboxed") == 3
     assert "\x1b" not in text
     assert set(json.loads(told(capfd, "--root", str(tmp_path), "--json"))["notFenced"]) == {
         *("claude-code", "planted", "escaped"),

@@ -120,7 +120,7 @@ def test_the_same_failure_under_another_wording_is_still_the_same(alone: CliProj
     told = alone.call("enhance", "--timeline", run_id).stdout
     assert "in capitals" in (alone.root / "report.yaml").read_text()
     assert "Round 2 of 5" in told
-    assert "not planned: it failed like the round before" in told
+    assert "not planned: it failed in the same way as the previous round" in told
 
 
 def test_no_money_is_told_as_no_money(alone: CliProject) -> None:
@@ -148,7 +148,7 @@ def test_items_that_fail_are_counted_and_none_at_all_is_no_failure(alone: CliPro
     done = alone.call("run", "report.yaml", "--input", '["a", "bad", "c", "d"]')
     assert done.returncode == 0, done.stderr
     assert "1 of 3 items of `each` failed" in done.stderr
-    assert "1 is left out" in done.stderr
+    assert "1 is skipped" in done.stderr
     assert alone.call("run", "report.yaml", "--input", "[]").returncode == 0
 
 
@@ -272,8 +272,8 @@ def test_a_step_that_was_renamed_in_the_pause_starts_no_round_without_a_change(a
     assert alone.call("enhance", "--continue", run_id).returncode == 0
     until_state(alone, run_id, "conflict")
     told = alone.call("enhance", "--timeline", run_id).stdout.replace("\\", "")
-    assert "`append_instructions` `draft`: there is no step or loop `draft` (unknown_target)" in told
-    assert "nothing: the file was changed meanwhile" in told
+    assert "`append_instructions` `draft`: unknown step or loop `draft` (unknown_target)" in told
+    assert "nothing: the file was changed in the meantime" in told
     assert "Round 2" not in told
     assert (alone.root / "report.yaml").read_text() == renamed
     assert alone.call("enhance", "--stop", run_id).returncode == 0

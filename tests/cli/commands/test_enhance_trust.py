@@ -139,8 +139,8 @@ def test_a_guarded_step_does_not_run_and_nobody_is_asked_for_a_plan(alone: CliPr
     assert done.returncode != 0
     assert (alone.root / "report.yaml").read_text() == guarded
     told = timeline(alone)
-    assert "not planned: editing the workflow does not mend what failed" in told
-    assert "its `if` says that it is not to run" in told.replace("\\", "")
+    assert "not planned: editing the workflow does not fix what failed" in told
+    assert "its `if` is false" in told.replace("\\", "")
 
 
 def test_the_pool_of_fallbacks_reaches_the_planner_and_the_file(alone: CliProject) -> None:
@@ -210,7 +210,7 @@ def test_a_pause_that_nobody_can_answer_ends_with_a_sentence(alone: CliProject) 
     assert done.returncode == 5, done.stderr
     assert "Round 1 of 3 failed; 1 change proposed:" in done.stderr
     assert "set_instructions draft: say how" in done.stderr
-    assert "Nobody can answer here" in done.stderr
+    assert "There is no terminal to answer on" in done.stderr
     assert (alone.root / "report.yaml").read_text() == ONE
 
 

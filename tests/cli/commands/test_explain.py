@@ -55,15 +55,15 @@ def test_settings_are_explained_too(capfd: pytest.CaptureFixture[str]) -> None:
     ("name", "said"),
     [
         ("until", ["until — key of a loop, a loop inside a step", "in plain language"]),
-        ("max_iterations", ["key of a loop", "key of execution", "How many rounds of tool calls one step may make"]),
+        ("max_iterations", ["key of a loop", "key of execution", "Maximum rounds of tool calls per step"]),
         ("maxIterations", ["key of an assistant", "from 1 to 100"]),
         ("loop.last.output", ["{{loop.last.output}}", "mode: refine", "In the first iteration: empty."]),
         ("{{loop.item}}", ["Another spelling of {{loop.current}}", "{{loop.current}} — variable"]),
         ("evaluation_bound", ["value of type in termination_condition", "max_review_rounds"]),
         ("test_pass", ["exit status 0 ends the loop"]),
         ("manual", ["termination_condition", "loopCriteria"]),
-        ("judge.local", ["decided without asking a model"]),
-        ("inputs", ["is not a key of a workflow", "constants go into env"]),
+        ("judge.local", ["without a model"]),
+        ("inputs", ["is not a key of a workflow", "put constants in env"]),
     ],
 )
 def test_UP_88_keys_values_and_loop_variables_are_explained(

@@ -244,7 +244,7 @@ def test_a_file_that_somebody_changes_meanwhile_is_left_alone(
     monkeypatch.setattr(fix, "fix_document", slow)
     assert main(["fix", "."]) == 2
     assert read(flow) == "# somebody else\n"
-    assert "changed by someone else" in capfd.readouterr().err
+    assert "changed in the meantime" in capfd.readouterr().err
 
 
 def test_explain_shows_a_rule_by_code_or_name(capfd: pytest.CaptureFixture[str]) -> None:
@@ -276,7 +276,7 @@ def test_nothing_is_written_where_a_link_of_the_project_leads_out_of_it(
     (flow.parent / "linked.yaml").symlink_to(outside)
     (flow.parent / "shelf").symlink_to(outside.parent)
     main(["fix", "--root", ".", *words])
-    assert "a link leads to" in capsys.readouterr().err
+    assert "a link points to" in capsys.readouterr().err
     assert outside.read_text() == FLOW
 
 

@@ -190,7 +190,7 @@ def test_the_owner_agrees_with_the_command_that_a_client_is_told_and_nothing_sta
     assert shown.returncode == 2  # nobody has said yes
     agreed = cloned.call(*words[1:], "--yes", VICTIM_TOKEN=KEY)
     assert agreed.returncode == 0, agreed.stderr
-    assert f"it sends texts to 127.0.0.1:{stranger.port}" in agreed.stdout
+    assert f"it sends data to 127.0.0.1:{stranger.port}" in agreed.stdout
     assert "nothing was started" in agreed.stdout
     assert KEY not in agreed.stdout + agreed.stderr
     assert (stranger.heard, (tmp_path / "started").exists()) == (b"", False)
@@ -220,7 +220,7 @@ def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: CliProj
     for verb in (("engine", "start"), ("runs",), ("engine", "status"), ("run", "draft.yaml", "--mock", "--detach")):
         done = alone.call(*verb)
         assert done.returncode != 0, done.stdout
-        assert "was not made by loop-ls on this machine" in done.stdout + done.stderr
+        assert "was not created by loop-ls on this machine" in done.stdout + done.stderr
     assert alone.call("doctor").returncode == 0
     with RawClient(env=alone.env()) as editor:
         editor.begin({}, alone.root)
@@ -228,7 +228,7 @@ def test_a_data_folder_that_a_repository_brings_along_is_not_used(alone: CliProj
         editor.open(uri, (alone.root / "draft.yaml").read_text())
         editor.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
         told = editor.ask("workspace/executeCommand", {"command": "loopLs.runs", "arguments": [{"uri": uri}]}, 60)
-        assert "was not made by loop-ls on this machine" in json.dumps(told)
+        assert "was not created by loop-ls on this machine" in json.dumps(told)
     assert not (alone.root / ".state" / "engine.json").exists()
     assert not marker.exists()
 

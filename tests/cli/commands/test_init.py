@@ -60,5 +60,5 @@ def test_UP_90_a_file_in_the_way_is_not_written_over(
     monkeypatch.chdir(tmp_path)
     Path("first_loop.yaml").write_text("mine")
     assert main(["init"]) == 2
-    assert "first_loop.yaml exists already; nothing was written" in capfd.readouterr().err
+    assert "first_loop.yaml already exists; nothing was written" in capfd.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["first_loop.yaml"]

@@ -32,7 +32,7 @@ def test_settings_that_are_a_link_out_of_the_project_are_not_read(
     done = alone.call(*words)
     assert SECRET not in done.stdout + done.stderr
     if words[0] == "check":
-        assert "link that leads out of the project" in done.stdout
+        assert "link to a place outside the project" in done.stdout
         assert done.returncode == 1
     assert outside.read_text().startswith(SECRET)
 
@@ -43,7 +43,7 @@ def test_nor_are_they_read_for_a_start(alone: CliProject, tmp_path: Path) -> Non
     assert SECRET not in done.stdout + done.stderr
     answer = json.loads(done.stdout)
     assert (answer["ok"], answer["code"]) == (False, "file_has_errors")
-    assert "link that leads out of the project" in answer["message"]
+    assert "link to a place outside the project" in answer["message"]
 
 
 def test_a_config_file_of_the_other_tool_is_no_other(alone: CliProject, tmp_path: Path) -> None:

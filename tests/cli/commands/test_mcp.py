@@ -118,7 +118,7 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: C
         assert "parameters: tone?" in listed
         assert "harness: " in listed
         assert "broken: cannot be started" in listed
-        assert await used(client, "loop_list") == "There are no loops."
+        assert await used(client, "loop_list") == "No loops."
 
         started = json.loads(
             await used(
@@ -149,8 +149,8 @@ async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: C
         assert await used(client, "loop_control", action="resume", id=other) == f"Loop {other} is running."
         assert await used(client, "loop_control", action="stop", id="ALL") == "1 loop stopped."
         await status(client, other, lambda told: told["status"] == "cancelled")
-        assert await used(client, "loop_control", action="resume", id="all") == "There is no loop to resume."
-        assert await used(client, "loop_list", status="failed") == "There are no loops with status failed."
+        assert await used(client, "loop_control", action="resume", id="all") == "No loop to resume."
+        assert await used(client, "loop_list", status="failed") == "No loops with status failed."
 
 
 async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: CliProject) -> None:
@@ -161,11 +161,11 @@ async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: CliProject) 
         assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters='"x"')
         assert "at least 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
         both = {"project_id": "a", "project_slug": "b"}
-        assert "give one of them" in await refused(client, "loop_start", definition="talk", goal="x", **both)
+        assert "not both" in await refused(client, "loop_start", definition="talk", goal="x", **both)
         assert "no run `nosuch`" in await refused(client, "loop_status", id="nosuch")
         assert "must be one of `pause`" in await refused(client, "loop_control", action="restart", id="x")
         assert "must be one of `running`" in await refused(client, "loop_list", status="sleeping")
-        assert await used(client, "loop_list") == "There are no loops."
+        assert await used(client, "loop_list") == "No loops."
 
 
 @pytest.mark.parametrize("words", [["mcp"], ["run", "talk", "--goal", "x"], ["repl"], ["runs", "replay", "x"]])
@@ -208,9 +208,9 @@ async def test_an_agent_hears_what_is_wrong_with_the_file_that_it_writes(talking
             "did you mean `write`" in (await refused(client, "loop_estimate", path="draft.yaml", name="wirte")).lower()
         )
         (talking.root / "notes.yaml").write_text("a: 1\n")
-        assert "no format is recognized" in await refused(client, "loop_check", path="notes.yaml")
-        assert "There is no file" in await refused(client, "loop_check", path="nowhere.yaml")
+        assert "unknown format" in await refused(client, "loop_check", path="notes.yaml")
+        assert "File not found" in await refused(client, "loop_check", path="nowhere.yaml")
         for outside in ("../x.yaml", "/etc/hostname"):
-            assert "outside of the workspace" in await refused(client, "loop_check", path=outside)
+            assert "outside the workspace" in await refused(client, "loop_check", path=outside)
         (talking.root / "link.yaml").symlink_to("/etc/hostname")
-        assert "outside of the workspace" in await refused(client, "loop_check", path="link.yaml")
+        assert "outside the workspace" in await refused(client, "loop_check", path="link.yaml")

@@ -32,7 +32,7 @@ def test_where_texts_go_is_agreed_to_once(alone: CliProject, llmock: Any) -> Non
     assert (done.returncode, done.stdout) == (0, "draft two\n"), done.stderr
     llmock.reply("draft one").reply("YES")
     again = alone.call("run", "develop.yaml", "--input", "ships", **env(llmock))
-    assert again.returncode == 0, "what was agreed to is remembered"
+    assert again.returncode == 0, "the permission is remembered"
     assert len(llmock.requests) == 6
     assert KEY not in (alone.data / "engine.log").read_text("utf-8")
 

@@ -42,7 +42,7 @@ def test_all_kinds_go_together_in_one_workspace(here: Path, capfd: pytest.Captur
 def test_nothing_is_written_over(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (here / "mine_draft.yaml").write_text("mine")
     assert main(["new", "loop", "mine"]) == 2
-    assert "mine_draft.yaml exists already" in capfd.readouterr().err
+    assert "mine_draft.yaml already exists" in capfd.readouterr().err
     assert not (here / "mine.yaml").exists()
     assert (here / "mine_draft.yaml").read_text() == "mine"
 
@@ -52,7 +52,7 @@ def test_a_name_that_is_none_gets_a_better_one(
     here: Path, name: str, better: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new", "workflow", name]) == 2
-    assert f"; {better} would be one" in capfd.readouterr().err
+    assert f", such as {better}" in capfd.readouterr().err
     assert snake(name) == better
     assert list(here.iterdir()) == []
 
@@ -113,7 +113,7 @@ def test_settings_that_are_there_stay_and_are_told_what_to_add(here: Path, capfd
 
 def test_a_provider_is_no_matter_of_other_kinds(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "assistant", "a", "--provider", "local"]) == 2
-    assert "for workflows and loops only" in capfd.readouterr().err
+    assert "only for workflows and loops" in capfd.readouterr().err
     assert list(here.iterdir()) == []
 
 
@@ -132,5 +132,5 @@ def test_nothing_is_written_where_a_link_leads_out_of_the_folder(
     outside = tmp_path_factory.mktemp("outside")
     (here / link).symlink_to(outside / "new.yaml" if link.endswith(".yaml") else outside)
     assert main(["new", "workflow" if link.endswith(".yaml") else "role-loop", "fresh"]) == 2
-    assert "a link leads to" in capfd.readouterr().err
+    assert "a link points to" in capfd.readouterr().err
     assert list(outside.iterdir()) == []

@@ -104,11 +104,11 @@ def test_estimate_says_why_it_cannot_tell_the_dollars(here: Path, answer: Any) -
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["flow.yaml", "--loop", "polsh"], "there is no step or loop `polsh`"),
-        (["nowhere.yaml"], "there is no file nowhere.yaml"),
+        (["flow.yaml", "--loop", "polsh"], "no step or loop `polsh`"),
+        (["nowhere.yaml"], "file not found: nowhere.yaml"),
         (["flwo"], "did you mean `flow`?"),
-        ([".loop-ls.yaml"], "is no workflow file"),
-        (["latin.yaml"], "latin.yaml cannot be read: The byte 0xE9 is not UTF-8"),
+        ([".loop-ls.yaml"], "is not a workflow file"),
+        (["latin.yaml"], "latin.yaml cannot be read: Invalid UTF-8 byte 0xE9"),
     ],
 )
 @pytest.mark.parametrize("command", ["estimate", "preview"])
@@ -185,4 +185,4 @@ def test_definitions_of_an_empty_folder_say_how_to_begin(tmp_path: Path, capfd: 
     assert main(["definitions", "--root", str(tmp_path)]) == 0
     assert "loop-ls new loop NAME" in capfd.readouterr().out
     assert main(["definitions", "--root", str(tmp_path / "nowhere")]) == 2
-    assert "nowhere is no folder" in capfd.readouterr().err
+    assert "nowhere is not a folder" in capfd.readouterr().err

@@ -32,7 +32,7 @@ def test_a_short_question_is_asked_as_it_is(
 
 
 @pytest.mark.parametrize(
-    "things", [["starts `evil`", *(f"sends texts to {n}.test" for n in range(60))], ["starts `evil`", "a" * 5000]]
+    "things", [["starts `evil`", *(f"sends data to {n}.test" for n in range(60))], ["starts `evil`", "a" * 5000]]
 )
 def test_a_question_that_is_longer_than_the_screen_says_so_at_its_end(
     things: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

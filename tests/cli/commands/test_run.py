@@ -127,14 +127,14 @@ def test_a_file_with_errors_is_not_run(shared: CliProject) -> None:
     ("words", "said"),
     [
         (("develop_itt",), "did you mean `develop_it`?"),
-        (("nowhere.yaml",), "there is no file nowhere.yaml"),
-        (("latin.yaml",), "latin.yaml cannot be read: The byte 0xE9 is not UTF-8"),
-        ((), "say what to run"),
-        (("a", "--workflow", "b"), "say what to run"),
+        (("nowhere.yaml",), "file not found: nowhere.yaml"),
+        (("latin.yaml",), "latin.yaml cannot be read: Invalid UTF-8 byte 0xE9"),
+        ((), "FILE or NAME is required"),
+        (("a", "--workflow", "b"), "FILE or NAME is required"),
         (("develop.yaml", "--param", "x"), "name=value"),
         (("develop.yaml", "--input", "@nowhere.txt"), "cannot be read"),
         (("develop.yaml", "--loop", "nothing", "--input", "x"), "nothing"),
-        (("/etc/hostname", "--root", "."), "does not lie in the workspace"),
+        (("/etc/hostname", "--root", "."), "is not in the workspace"),
     ],
 )
 def test_a_wrong_call_is_one_sentence(shared: CliProject, words: tuple[str, ...], said: str) -> None:

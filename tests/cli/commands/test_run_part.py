@@ -74,7 +74,7 @@ def test_WB_169_a_pinned_output_stands_for_a_step(project: CliProject) -> None:
     project.write("other.answers.yaml", REPORT)
     alone = project.call("run", "other.yaml", "--start-from", "report", "--pin", "develop=mine", "--input", "x")
     assert alone.returncode == 2
-    assert "The output of `plan` is read, and no earlier run of this file is known." in alone.stderr
+    assert "The output of `plan` is needed, but this file has no earlier run." in alone.stderr
     pins = ("--pin", "develop=mine", "--pin", "plan=p", "--pin", "aside=")
     given = project.call("run", "other.yaml", "--start-from", "report", *pins)
     assert (given.returncode, given.stdout) == (0, "a report on mine\n"), given.stderr
@@ -93,10 +93,10 @@ def test_WB_170_a_run_ends_at_a_step(project: CliProject) -> None:
     [
         (("--start-from", "reprot"), "has no step or loop `reprot`; did you mean `report`?"),
         (("--start-from", "report", "--end-at", "plan"), "`report` runs after `plan`"),
-        (("--start-from", "report", "--pin", "nobody=x"), "has no step or loop `nobody`"),
-        (("--start-from", "report", "--pin", "nobody"), "`--pin nobody` is not of the form name=value"),
+        (("--start-from", "report", "--pin", "nobody=x"), "unknown step or loop: `nobody`"),
+        (("--start-from", "report", "--pin", "nobody"), "`--pin nobody`: use the form name=value"),
         (("--start-from", "report", "--outputs-of", "f0f0f0f0"), "f0f0f0f0"),
-        (("--start-from", "report", "--loop", "develop"), "about a whole workflow"),
+        (("--start-from", "report", "--loop", "develop"), "work on a whole workflow"),
     ],
 )
 def test_what_is_no_part_is_refused(project: CliProject, words: tuple[str, ...], told: str) -> None:

@@ -42,7 +42,7 @@ def test_each_case_is_run_and_a_failed_check_is_told(shared: CliProject) -> None
         "summary.cases.yaml::plain": "passed",
         "summary.cases.yaml::late": "skipped",
     }
-    assert "  heading (result): the output does not begin with `#`" in lines
+    assert "  heading (result): the output does not start with `#`" in lines
     assert lines[-1] == "2 passed, 1 failed, 1 skipped"
     suite = ElementTree.parse(shared.root / "report.xml").getroot()[0]
     assert {name: suite.get(name) for name in ("name", "tests", "failures", "errors", "skipped")} == {
@@ -69,13 +69,13 @@ def test_what_cannot_be_tested_is_refused(shared: CliProject) -> None:
     filled(shared)
     none = shared.call("test", "develop.yaml")
     assert (none.returncode, none.stdout) == (2, "")
-    assert "there is no develop.cases.yaml" in none.stderr
+    assert "develop.cases.yaml not found" in none.stderr
     nobody = shared.call("test", "summary.yaml", "-k", "nobody")
     assert nobody.returncode == 2
     shared.write("summary.checks.yaml", "assert: [{type: contains}]")
     broken = shared.call("test", "summary.yaml", "-k", "sea")
     assert broken.returncode == 2
-    assert "summary.checks.yaml:1:17: `contains` needs a text in `value` (CK004)" in broken.stderr
+    assert "summary.checks.yaml:1:17: Missing `value`: `contains` needs a text (CK004)" in broken.stderr
     shared.write("summary.checks.yaml", "assert: [{on: step.wriet, type: is-json}]")
     astray = shared.call("test", "summary.yaml", "-k", "sea")
     assert astray.returncode == 2
@@ -88,10 +88,10 @@ def test_a_run_is_judged_by_the_checks_beside_its_file(shared: CliProject) -> No
     assert shared.call(*words).returncode == 0
     done = shared.call(*words, "--check")
     assert done.returncode == 4
-    assert "1 of 1 check failed: heading: the output does not begin with `#`" in done.stderr
+    assert "1 of 1 check failed: heading: the output does not start with `#`" in done.stderr
     unchecked = shared.call("run", "only_loop.yaml", "--input", "x", "--check")
     assert unchecked.returncode == 2
-    assert "there is no only_loop.checks.yaml" in unchecked.stderr
+    assert "only_loop.checks.yaml not found" in unchecked.stderr
 
 
 @pytest.mark.parametrize("checks", ["assert: []\n", "asserts:\n  - {type: contains, value: x}\n", "{}\n"])

@@ -12,21 +12,24 @@ from loop_ls.cli.main import main
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("runz", "loop-ls: `runz` is no command; did you mean `run`?"),
-        ("runs pasue x", "loop-ls runs: `pasue` is no verb; did you mean `pause`?"),
-        ("check --format yml", "loop-ls check: `yml` is no format; there are text, json, sarif, github, junit."),
+        ("runz", "loop-ls: Unknown command `runz`; did you mean `run`?"),
+        ("runs pasue x", "loop-ls runs: Unknown command `pasue`; did you mean `pause`?"),
+        ("check --format yml", "loop-ls check: Unknown format `yml`; expected text, json, sarif, github, junit."),
         ("check --format", "loop-ls check: `--format` needs a value."),
-        ("check --fail-on foo", "loop-ls check: `foo` is no value of `--fail-on`; there are error, warning,"),
-        ("new lop x", "loop-ls new: `lop` is no kind; did you mean `loop`?"),
-        ("runs delete", "loop-ls runs delete: `ID` is missing."),
-        ("runs show a b", "loop-ls runs show: `b` is one word too many."),
-        ("run --inptu x y", "loop-ls run: `--inptu` is no option of `loop-ls run`; did you mean `--input`?"),
-        ("run --zzzzz", "loop-ls run: `--zzzzz` is no option of `loop-ls run`."),
-        ("run x --max-iterations none", "loop-ls run: `--max-iterations`: `none` is no number from 1."),
-        ("run --json=3 x", "loop-ls run: `--json` takes no value."),
-        ("engine token create", "loop-ls engine token create: `--user` is missing."),
-        ("engine token create --user a --role god", "loop-ls engine token create: `god` is no role; there are viewer,"),
-        ("schema", "loop-ls schema: One of `FORMAT`, `--into` is missing."),
+        ("check --fail-on foo", "loop-ls check: Unknown value `foo` for `--fail-on`; expected error, warning,"),
+        ("new lop x", "loop-ls new: Unknown kind `lop`; did you mean `loop`?"),
+        ("runs delete", "loop-ls runs delete: Missing `ID`."),
+        ("runs show a b", "loop-ls runs show: Unexpected argument `b`."),
+        ("run --inptu x y", "loop-ls run: Unknown option `--inptu`; did you mean `--input`?"),
+        ("run --zzzzz", "loop-ls run: Unknown option `--zzzzz`."),
+        ("run x --max-iterations none", "loop-ls run: `--max-iterations`: `none` is not a number from 1."),
+        ("run --json=3 x", "loop-ls run: `--json` does not take a value."),
+        ("engine token create", "loop-ls engine token create: Missing `--user`."),
+        (
+            "engine token create --user a --role god",
+            "loop-ls engine token create: Unknown role `god`; expected viewer,",
+        ),
+        ("schema", "loop-ls schema: One of `FORMAT`, `--into` is required."),
     ],
 )
 def test_one_sentence_and_what_would_be_right(words: str, said: str, capsys: Any) -> None:
@@ -36,16 +39,16 @@ def test_one_sentence_and_what_would_be_right(words: str, said: str, capsys: Any
     first, second, *rest = err.splitlines()
     assert (ended.value.code, out, rest) == (2, "", [])
     assert first.startswith(said)
-    assert second.endswith("--help shows what there is.")
+    assert second.endswith("--help`.")
 
 
 def test_what_is_missing_is_listed_where_it_is_one_of_some(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(["engine"])
-    assert "`VERB` is missing; there are start, " in capsys.readouterr().err
+    assert "Missing `VERB`; expected start, " in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([])
-    assert "`COMMAND` is missing; there are check, fix, " in capsys.readouterr().err
+    assert "Missing `COMMAND`; expected check, fix, " in capsys.readouterr().err
 
 
 def test_words_that_a_terminal_would_obey_are_shown_harmless(capsys: Any) -> None:

@@ -44,19 +44,19 @@ def wait_gone(pid: int, within: float = LONG) -> None:
 
 
 def test_start_status_stop(alone: CliProject) -> None:
-    assert "No engine runs" in alone.call("engine", "status").stdout
+    assert "The engine is not running" in alone.call("engine", "status").stdout
     started = alone.call("engine", "start")
     assert started.returncode == 0, started.stderr
     pid = alone.engine_pid()
     assert pid is not None and f"process {pid}" in started.stdout
-    assert f"already: process {pid}" in alone.call("engine", "start").stdout
+    assert f"already running: process {pid}" in alone.call("engine", "start").stdout
     status = json.loads(alone.call("engine", "status", "--json").stdout)["engine"]
     assert (status["pid"], status["running"], status["dataDir"]) == (pid, 0, str(alone.data))
     assert status["sandbox"] == sandbox_in_words()
     assert alone.call("engine", "stop").returncode == 0
     wait_gone(pid)
     assert read_handover(alone.data) is None
-    assert "No engine runs" in alone.call("engine", "stop").stdout
+    assert "The engine is not running" in alone.call("engine", "stop").stdout
 
 
 def test_the_folder_around_the_data_of_all_projects_is_its_owners_alone(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_second_engine_leaves_at_once(alone: CliProject) -> None:
     alone.call("engine", "start")
     second = alone.call("engine", "start", "--foreground", "--data-dir", str(alone.data))
     assert second.returncode == 75
-    assert "Another engine has the data folder" in second.stderr
+    assert "Another engine is using the data folder" in second.stderr
     assert alone.call("engine", "status").returncode == 0
 
 
@@ -102,7 +102,7 @@ def test_what_a_killed_engine_left_behind_is_no_hindrance(alone: CliProject) -> 
     os.kill(first, signal.SIGKILL)
     wait_gone(first)
     assert read_handover(alone.data) is not None, "a killed process cannot clean up"
-    assert "No engine runs" in alone.call("engine", "status").stdout
+    assert "The engine is not running" in alone.call("engine", "status").stdout
     assert alone.call("engine", "start").returncode == 0
     assert alone.engine_pid() != first
 
@@ -126,7 +126,7 @@ async def test_an_engine_of_another_protocol_is_named(alone: CliProject, monkeyp
     monkeypatch.setenv("LOOP_LS_DATA_DIR", str(alone.data))
     alone.call("engine", "start")
     monkeypatch.setattr("loop_ls.client.launch.PROTOCOL", 99)
-    with pytest.raises(EngineUnavailable, match="cannot speak to it") as caught:
+    with pytest.raises(EngineUnavailable, match="not compatible") as caught:
         await connect(alone.root)
     assert "loop-ls engine stop" in caught.value.hint
 

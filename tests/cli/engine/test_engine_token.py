@@ -78,13 +78,13 @@ def test_an_engine_of_somebody_else_is_named_by_its_port(alone: CliProject, tmp_
         assert refused.returncode == 2
         assert "LOOP_LS_ENGINE" in refused.stderr
     nobody = alone.call("runs", LOOP_LS_TOKEN=token, **{**mine, "LOOP_LS_ENGINE": "127.0.0.1:1"})
-    assert "No engine answers on port 1" in nobody.stderr
+    assert "No engine responds on port 1" in nobody.stderr
 
 
 def test_what_cannot_be_made_says_what_would_be_right(alone: CliProject) -> None:
     wrong = alone.call("engine", "token", "create", "--user", "owner")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "`owner` is no name of a user" in wrong.stderr
+    assert "Invalid user name `owner`" in wrong.stderr
     gone = alone.call("engine", "token", "revoke", "eve", "--json")
-    assert json.loads(gone.stdout)["message"] == "There is no token and no user `eve`."
-    assert "Only the owner has a token" in alone.call("engine", "token", "list").stdout
+    assert json.loads(gone.stdout)["message"] == "Unknown token or user `eve`."
+    assert "Only the owner has access" in alone.call("engine", "token", "list").stdout

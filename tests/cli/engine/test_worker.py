@@ -34,8 +34,7 @@ def test_a_worker_without_a_database_says_what_it_needs() -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
-        "loop-ls engine: A worker needs the database that it shares.\n"
-        f"loop-ls engine: Give `--database-url` or set {VARIABLE}.\n"
+        f"loop-ls engine: A worker needs a shared database.\nloop-ls engine: Pass `--database-url` or set {VARIABLE}.\n"
     )
 
 

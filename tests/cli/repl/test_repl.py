@@ -81,8 +81,8 @@ def test_a_single_stop_and_every_all_ask_first_and_no_is_the_default(shared: Cli
     assert "◉ paused" in typed(shared, f"/loops pause {going[:8]}", f"/loops status {going[:8]}")
     assert "running" in typed(shared, "/loops resume ALL", "y")
     assert "cancelled" in typed(shared, f"/loops stop {going[:8]}", "y")
-    assert "There is nothing to stop." in typed(shared, "/loops stop all", "yes")
-    assert "There is nothing to pause." not in typed(shared, "/loops pause all", "n")
+    assert "Nothing to stop." in typed(shared, "/loops stop all", "yes")
+    assert "Nothing to pause." not in typed(shared, "/loops pause all", "n")
 
 
 def test_a_start_takes_the_rest_of_the_line_as_its_goal(shared: CliProject) -> None:
@@ -108,13 +108,13 @@ def wait_for_end(project: CliProject, run_id: str) -> None:
         ("/loops start x --param", "Usage: /loops start NAME"),
         ("/loops fork abc x", "Usage: /loops fork ID ITERATION"),
         ("/loops statsu", "did you mean `/loops status`?"),
-        ("/loops status zzzz", "There is no run `zzzz`."),
-        ("hello", "A line begins with /loops; /help shows what there is."),
+        ("/loops status zzzz", "Unknown run `zzzz`."),
+        ("hello", "Commands start with /loops; try /help."),
         ("/help", "/loops pause|resume|stop ID|all"),
         ("", ""),
         ("/loops start nowhere_at_all x", "nowhere_at_all"),
-        ("/loops status ../../health", "There is no run"),
-        ("\x1b[31m", "A line begins with /loops"),
+        ("/loops status ../../health", "Unknown run"),
+        ("\x1b[31m", "Commands start with /loops"),
     ],
 )
 def test_lines_that_cannot_be_followed_say_how_and_the_prompt_goes_on(shared: CliProject, line: str, said: str) -> None:

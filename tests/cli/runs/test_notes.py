@@ -16,10 +16,10 @@ def test_watching_tells_of_a_note(alone: CliProject) -> None:
     assert any(line.startswith("develop 1/5") for line in watching.stderr)
     [run] = json.loads(alone.call("runs", "--json").stdout)["runs"]
     said = alone.call("runs", "note", run["runId"][:6], "mind the tide")
-    assert (said.returncode, said.stdout) == (0, f"{run['runId'][:6]}  is told with its next prompt\n")
+    assert (said.returncode, said.stdout) == (0, f"{run['runId'][:6]}  gets the note with its next prompt\n")
     assert any(line == "! note for the next prompt: mind the tide\n" for line in watching.stderr)
     again = alone.call("runs", "note", run["runId"][:6], "and the wind")
-    assert again.stdout == f"{run['runId'][:6]}  is told with its next prompt, with 1 before it\n"
+    assert again.stdout == f"{run['runId'][:6]}  gets the note with its next prompt, after 1 other notes\n"
     watching.kill()
     watching.wait(LONG)
 
@@ -36,4 +36,4 @@ def test_a_note_comes_from_standard_input_and_an_ended_run_takes_none(alone: Cli
     while (late := alone.call("runs", "note", run_id, "late")).returncode == 0:
         assert time.monotonic() < deadline
     assert late.returncode == 2
-    assert "no prompt follows" in late.stderr
+    assert "it sends no further prompts" in late.stderr

@@ -88,7 +88,7 @@ def test_UP_64_every_stop_has_an_honest_answer(shared: CliProject, finished: str
     assert going[:6] in shared.call("runs", "stop", "all").stdout
     again = shared.call("runs", "stop", going)
     assert (again.returncode, again.stdout.split()[0]) == (0, going[:6])
-    assert "nothing to stop" in shared.call("runs", "stop", "all").stdout
+    assert "Nothing to stop" in shared.call("runs", "stop", "all").stdout
     over = shared.call("runs", "stop", finished)
     assert over.returncode == 2
     assert "completed" in over.stderr
@@ -111,7 +111,7 @@ def test_an_unknown_run_is_one_sentence(shared: CliProject, verb: str) -> None:
 def test_a_word_that_is_a_path_of_the_engine_is_an_unknown_run(shared: CliProject, word: str) -> None:
     done = shared.call("runs", "status", word)
     assert done.returncode == 2
-    assert f"There is no run `{word}`." in done.stderr
+    assert f"Unknown run `{word}`." in done.stderr
 
 
 def test_without_runs_the_next_step_is_said(alone: CliProject) -> None:

@@ -38,7 +38,7 @@ def test_the_outputs_of_two_iterations_are_compared(shared: CliProject, finished
     done = shared.call("runs", "diff", finished, "2", "3")
     assert done.stdout.splitlines()[:2] == ["--- iteration 2", "+++ iteration 3"]
     assert "+draft three" in done.stdout
-    assert "the same" in shared.call("runs", "diff", finished, "3", "3").stdout
+    assert "identical" in shared.call("runs", "diff", finished, "3", "3").stdout
     assert shared.call("runs", "diff", finished, "1", "9").returncode == 2
 
 
@@ -47,13 +47,13 @@ def test_a_run_goes_into_a_file_and_comes_back(shared: CliProject, tmp_path: Pat
     file = tmp_path / "run.json"
     assert shared.call("runs", "export", run_id, "--into", str(file)).stdout == f"wrote {file}\n"
     assert shared.call("runs", "delete", run_id).returncode == 0
-    assert shared.call("runs", "import", str(file)).stdout == f"{run_id}  taken in\n"
-    assert "here already" in shared.call("runs", "import", str(file)).stdout
+    assert shared.call("runs", "import", str(file)).stdout == f"{run_id}  imported\n"
+    assert "already imported" in shared.call("runs", "import", str(file)).stdout
     file.write_text("{}")
     assert shared.call("runs", "import", str(file)).returncode == 2
     assert "cannot be read" in shared.call("runs", "import", str(tmp_path / "nothing.json")).stderr
     file.write_text("[" * 200_000)
-    assert "cannot be read: it is no JSON" in shared.call("runs", "import", str(file)).stderr
+    assert "cannot be read: not valid JSON" in shared.call("runs", "import", str(file)).stderr
 
 
 def test_who_is_not_asked_cannot_answer(shared: CliProject, finished: str) -> None:
@@ -61,7 +61,7 @@ def test_who_is_not_asked_cannot_answer(shared: CliProject, finished: str) -> No
         done = shared.call("runs", verb, finished, "--json")
         assert done.returncode == 2
         assert json.loads(done.stdout)["code"] == "wrong_status"
-    assert shared.call("runs", "approve", "all").stdout == "No run waits for a decision.\n"
+    assert shared.call("runs", "approve", "all").stdout == "No run is waiting for approval.\n"
 
 
 def test_a_condition_is_tried_on_a_text_and_on_a_run(shared: CliProject, finished: str) -> None:

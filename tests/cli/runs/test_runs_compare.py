@@ -60,7 +60,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(shared: CliProject) -> No
     short = shared.call("runs", "compare", *ids).stdout
     assert ("--- result of" in short, "--- develop of" in short) == (True, False)
     alone = shared.call("runs", "compare", ids[0])
-    assert (alone.returncode, "name two or more" in alone.stderr) == (2, True)
+    assert (alone.returncode, "Choose two or more" in alone.stderr) == (2, True)
 
 
 def test_one_start_runs_with_each_model_and_compares(shared: CliProject) -> None:
@@ -71,6 +71,6 @@ def test_one_start_runs_with_each_model_and_compares(shared: CliProject) -> None
     assert [one["models"] for one in found["runs"]] == [["scripted/small"], ["scripted/large"]]
     assert found["differences"][0]["outputs"] == []
     both = shared.call("run", "twice.yaml", "--input", "tea", "--compare", "a,b", "--model", "c")
-    assert (both.returncode, "`--compare` names the models" in both.stderr) == (2, True)
+    assert (both.returncode, "`--compare` sets the models" in both.stderr) == (2, True)
     wrong = shared.call("run", "twice.yaml", "--input", "tea", "--compare", "scripted/a,scriptd/b")
     assert (wrong.returncode, "did you mean `scripted`?" in wrong.stderr) == (2, True)

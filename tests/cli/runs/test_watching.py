@@ -82,7 +82,7 @@ def test_a_killed_engine_comes_back_and_nothing_is_done_twice(alone: CliProject)
     lines = rest.splitlines()
     assert [line.split("  ")[0] for line in lines if line.startswith("develop ")] == ["develop 2/5", "develop 3/5"]
     assert any("recovered after a restart" in line for line in lines)
-    assert any("the engine is gone" in line for line in lines)
+    assert any("lost the connection to the engine" in line for line in lines)
     assert alone.engine_pid() != pid
 
 

@@ -170,8 +170,8 @@ def test_lines_fit_into_columns() -> None:
 @pytest.mark.parametrize(
     ("kind", "body", "said"),
     [
-        ("budget_warning", {"spentUsd": 4.1, "capUsd": 5}, "$4.10 of $5.00 are spent"),
-        ("budget_warning", {"spentTokens": 8123, "capTokens": 10000}, "8,123 of 10,000 tokens are used"),
+        ("budget_warning", {"spentUsd": 4.1, "capUsd": 5}, "$4.10 of $5.00 spent"),
+        ("budget_warning", {"spentTokens": 8123, "capTokens": 10000}, "8,123 of 10,000 tokens used"),
         ("unchanged_output_warning", {"loop": "w", "repeated": 2}, "the last 2 outputs of `w` were the same"),
         (
             "unchanged_output_warning",

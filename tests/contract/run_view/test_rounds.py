@@ -130,8 +130,8 @@ def test_trials_are_told_by_round_and_case() -> None:
                "bestRound": 1, "bestPasses": 3, "bestTrials": 7}  # fmt: skip
     found = first(*FAILED[:3], *trials, *held, evidence, decided)
     told = "2 of 3 trials passed (3 of 7 in round 1), e 0.55 of 10, held out 1 of 1, runs $0.10"
-    assert (found["trials"], found["notTaken"]) == (told, "a case fails that passed before: `sea`")
+    assert (found["trials"], found["notTaken"]) == (told, "a test case fails that passed before: `sea`")
     scores = [{"case": "sea", "passes": 1, "trials": 2}, {"case": "hills", "passes": 1, "trials": 1}]
     assert found["cases"] == scores
-    assert first(*FAILED[:3], *trials)["doing"] == "trying it on cases"
+    assert first(*FAILED[:3], *trials)["doing"] == "testing it on cases"
     assert "trials" not in first(*FAILED)

@@ -39,7 +39,7 @@ def test_a_disk_that_is_full_at_the_start_is_named_though_the_engine_cannot_say_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "engine.log").touch()
-    assert "it said nothing" in launch._failed(tmp_path, 0).message
+    assert "no output" in launch._failed(tmp_path, 0).message
     full = shutil.disk_usage(tmp_path)._replace(free=4096)
     monkeypatch.setattr("loop_ls.client.launch.shutil.disk_usage", lambda folder: full)
     told = launch._failed(tmp_path, 0)
@@ -112,7 +112,7 @@ def test_a_data_folder_that_a_project_brings_along_is_refused_whatever_its_mark_
 ) -> None:
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     bring(tmp_path / "own")
-    with pytest.raises(EngineUnavailable, match="not made by loop-ls on this machine"):
+    with pytest.raises(EngineUnavailable, match="not created by loop-ls on this machine"):
         data_folder(tmp_path, "own", env)
     assert data_folder(tmp_path, tmp_path / "own", env) == tmp_path / "own"  # a person named it
     (tmp_path / "mine").mkdir()
@@ -134,7 +134,7 @@ def test_a_project_cannot_name_the_data_folder_of_another(tmp_path: Path, writte
     root = tmp_path / "cloned"
     root.mkdir()
     (root / "link").symlink_to(theirs)
-    with pytest.raises(EngineUnavailable, match="where other projects have theirs"):
+    with pytest.raises(EngineUnavailable, match="the parent folder of other projects' data"):
         data_folder(root, written.format(theirs=theirs), env)
     own = data_folder(root, None, env)
     assert data_folder(root, str(own), env) == own

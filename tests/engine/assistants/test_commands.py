@@ -229,7 +229,7 @@ async def test_AB_170_the_same_failing_tests_end_a_loop_that_gets_nowhere(tmp_pa
     alone, outcome = await ran(criteria, *said, most=9, root=tmp_path, environ=ENVIRON, unchanged=3)
     assert (outcome.reason, len(alone.runner.asked)) == ("stuck", 4)
     assert outcome.because == (
-        "`Fixer` got nowhere: 3 times in a row the same tests failed: tests/test_a.py::test_second."
+        "`Fixer` made no progress: 3 times in a row the same tests failed: tests/test_a.py::test_second."
     )
     warned = [fact["message"] for fact in alone.recorder.of("warning") if fact["code"] == "stuck"]
     assert warned == ["2 times in a row the same tests failed: tests/test_a.py::test_second"]

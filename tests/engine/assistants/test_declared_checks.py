@@ -111,7 +111,7 @@ async def test_AB_175_the_command_is_shown_and_a_mock_run_starts_none(project: E
     shown = await project.start(consent=False, check={})
     assert COMMAND in shown["programs"]
     facts = await project.run(check={}, mock=True)
-    assert any("`tests` is left out" in one["message"] for one in facts.of("warning"))
+    assert any("`tests` was skipped" in one["message"] for one in facts.of("warning"))
     assert facts.of("checked") == []
     assert facts.end["reason"] == "max_iterations"  # a check that is left out proves nothing
 

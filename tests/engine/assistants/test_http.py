@@ -233,7 +233,7 @@ async def test_AB_149_a_program_that_nobody_confirmed_is_not_started(tmp_path: P
         assert (refused.status_code, body["success"], body["code"]) == (409, False, "consent_required")
         assert sorted(body["programs"]) == sorted([list(served.agent.program), ["true"]])
         assert served.agent.calls == []
-        assert body["error"].startswith("The owner has to agree first: this run starts ")
+        assert body["error"].startswith("The owner must give permission first: this run starts ")
         assert (await served.post("start", {"message": "x", "consent": body["digest"]})).status_code == 409
         await served.agree()
         assert (await served.post("start", {"message": "x"})).status_code == 202

@@ -31,7 +31,7 @@ async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) 
             assert refused.is_error
             assert (told["code"], told["programs"]) == ("consent_required", [list(served.agent.program)])
             assert served.agent.calls == []
-            assert told["message"].startswith("The owner has to agree first: this run starts ")
+            assert told["message"].startswith("The owner must give permission first: this run starts ")
             assert not {"digest", "nonce"} & set(told)
             given = await client.call_tool("loop_start", {**start, "consent": "yes"})
             assert given.is_error

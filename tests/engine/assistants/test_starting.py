@@ -100,7 +100,7 @@ async def test_AB_017_the_next_iteration_uses_the_new_persona(project: EnginePro
     personas = [call["files"]["--system-prompt-file"] for call in project.agent.calls]
     assert personas == ["You repair.", "You are bold.", "You are bold."]
     warnings = [fact["message"] for fact in facts.of("warning")]
-    assert warnings == [f"{PATH} changed: this iteration uses its new `persona`."]
+    assert warnings == [f"{PATH} changed: this iteration uses the new `persona`."]
 
 
 @pytest.mark.parametrize("what", ["deleted", "disabled"])
@@ -171,5 +171,5 @@ async def test_AB_097_a_cap_on_dollars_is_refused_for_an_agent_that_never_says_w
     project.write()
     answer = await project.start()
     assert (answer["ok"], answer["code"]) == (False, "bad_argument")
-    assert "`limits.budgetUsd` could not hold" in answer["message"]
+    assert "`limits.budgetUsd` cannot be enforced" in answer["message"]
     assert project.agent.calls == []

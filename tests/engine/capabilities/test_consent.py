@@ -206,7 +206,7 @@ def test_somebody_else_is_told_that_the_owner_has_to_agree(tmp_path: Path) -> No
     with pytest.raises(Refused) as refused:
         Consents(tmp_path).settle(Capabilities.of([Program(("make", "x"))]), None)
     told = for_others(refused.value)
-    assert told.message == "The owner has to agree first: this run starts `make x`."
+    assert told.message == "The owner must give permission first: this run starts `make x`."
     assert "in a terminal or an editor" in told.hint
     assert "nonce" not in told.details
     named = for_others(refused.value, "loop-ls run a.yaml --agree-only")
@@ -292,12 +292,12 @@ def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for
     [works] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", ["KEY"])
     told = "starts `claude`, which may run any command and change any file, under the settings that the project has"
     asked = "nothing keeps it from protected files, but you are asked before a turn that touched one counts"
-    assert sentence(works) == f"{told} for it, hooks and servers included; {asked}, with what is in KEY"
+    assert sentence(works) == f"{told} for it, hooks and servers included; {asked}, with the value of KEY"
     [reads] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", apart=True)
     held = "it is started with its tools for reading alone, and keeps to that itself"
     assert sentence(reads) == f"starts `claude`, which only reads: {held}"
     [other] = agents(["own"], {"own": {"kind": "agent-cli", "cli": ["my-agent"]}}, "/p")
-    assert sentence(other) == "starts `my-agent`, not fenced: it works with all the tools that it brings"
+    assert sentence(other) == "starts `my-agent`, not sandboxed: it uses all of its own tools"
 
 
 @pytest.mark.parametrize(("agent", "held"), [("codex", "its own read-only sandbox"), ("opencode", "keeps to them")])
@@ -352,7 +352,7 @@ def test_who_agreed_to_an_agent_that_only_reads_has_agreed_neither_to_one_withou
 )
 def test_an_agent_that_nobody_can_fence_in_is_shown_as_such(cli: list[str], fenced: bool) -> None:
     (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": cli}}, "/p")
-    assert ("not fenced" in sentence(found)) is not fenced
+    assert ("not sandboxed" in sentence(found)) is not fenced
 
 
 def test_a_link_elsewhere_that_leads_into_the_project_is_a_file_of_the_project(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_a_link_elsewhere_that_leads_into_the_project_is_a_file_of_the_project(t
     elsewhere.mkdir()
     (elsewhere / "claude").symlink_to(project / "claude")
     (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": [f"{elsewhere}/claude"]}}, str(project))
-    assert "not fenced" in sentence(found)
+    assert "not sandboxed" in sentence(found)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_a_link_elsewhere_that_leads_into_the_project_is_a_file_of_the_project(t
 def test_an_agent_that_is_spoken_to_as_another_one_is_not_fenced(speaks: str, cli: str, fenced: bool) -> None:
     """What takes its tools away are options of its own, which another one does not know."""
     (found,) = agents(["house"], {"house": {"kind": "agent-cli", "cli": [cli], "speaks": speaks}}, "/p")
-    assert ("not fenced" in sentence(found)) is not fenced
+    assert ("not sandboxed" in sentence(found)) is not fenced
 
 
 FREE = {"input": 0, "output": 0}
@@ -400,7 +400,7 @@ def test_a_price_of_the_project_is_agreed_to_with_the_rest(tmp_path: Path, provi
     consents = Consents(tmp_path)
     consents.settle(Capabilities.of(honest), agreed(tmp_path, question(consents, *honest)))
     asked = question(consents, *lies)
-    told = "counted at $0 in and $0 out for a million tokens as the settings say"
+    told = "at $0 in and $0 out per million tokens (from the settings)"
     assert told in asked["message"]
     assert told in " ".join(asked["capabilities"])
     consents.settle(Capabilities.of(lies), agreed(tmp_path, asked))

@@ -102,7 +102,7 @@ async def test_http_gets_no_further_than_a_refusal(wire: Wire, name: str) -> Non
             assert again.status_code in (400, 403, 409, 422), again.text
             told.append(again.text)
     if name not in REFUSED_FOR_GOOD:
-        assert any("The owner has to agree first" in text for text in told)
+        assert any("The owner must give permission first" in text for text in told)
     wire.victim.is_unharmed(*told)
 
 

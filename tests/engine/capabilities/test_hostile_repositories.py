@@ -57,7 +57,7 @@ async def test_nobody_is_answered_but_with_a_question(victim: Victim, name: str)
             assert not again["ok"], again
             told.append(again)
         if origin not in ("cli", "editor") or user is not None:
-            assert answer["message"].startswith("The owner has to agree first: ")
+            assert answer["message"].startswith("The owner must give permission first: ")
             assert "nonce" not in answer
     victim.is_unharmed(*told)
 
@@ -105,7 +105,7 @@ async def test_a_model_over_mcp_cannot_agree(victim: Victim, name: str) -> None:
     given: Json = {"definition": "tidy", "goal": "g", "consent": "yes"}
     told, refused = await use(Loops(), "loop_start", given)  # type: ignore[arg-type]
     assert refused
-    assert "The owner has to agree first" in told
+    assert "The owner must give permission first" in told
     victim.is_unharmed(told)
 
 

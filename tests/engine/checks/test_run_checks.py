@@ -182,7 +182,7 @@ async def test_a_command_that_takes_longer_than_its_timeout_fails(tmp_path: Path
 async def test_a_mock_run_starts_no_program_and_says_so() -> None:
     ran = await checked(STEPS, "assert: [{name: built, type: command, value: [no-such-program]}]", {}, mock=True)
     assert verdicts(ran) == []
-    assert any("`built` is left out" in one for one in ran.warnings)
+    assert any("`built` was skipped" in one for one in ran.warnings)
     assert ran.reason == "completed"
 
 

@@ -119,7 +119,7 @@ async def test_an_engine_that_is_cut_off_loses_its_runs_and_neither_doubles_nor_
         assert await far.facts(run_id) == facts
     assert before
     assert not [call for call in answered if workload.paid[call] > 1]
-    # The far one starts nothing new while it cannot write: at most its calls in flight are repeated.
+    # The far one starts nothing new while it cannot write: at most its calls in progress are repeated.
     assert sum(count - 1 for count in workload.paid.values()) <= len(runs)
 
 

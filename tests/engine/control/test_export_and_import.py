@@ -124,7 +124,7 @@ async def test_a_run_that_came_in_without_its_end_runs_nowhere(project: Project,
     await other.open()
     state = await other.state("half")
     assert state["status"] == "failed"
-    assert "its end did not come with it" in state["error"]["message"]
+    assert "imported without its end" in state["error"]["message"]
     assert other.engine.live == []
     assert other.models.requests == []
 

@@ -35,37 +35,40 @@ def refusal(home: Path, **argument: Any) -> str:
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        ({"path": ""}, "Nothing says what to run: name a file by `path` or `uri`, or a `definition`."),
-        ({"path": 5}, "Nothing says what to run: name a file by `path` or `uri`, or a `definition`."),
-        ({"path": None, "target": {"kind": "definition"}}, "Nothing says what to run"),
-        ({"root": "/no/such/folder"}, "`root` is no folder: /no/such/folder."),
-        ({"root": 5}, "`root` is no folder: 5."),
-        ({"path": "../flow.yaml"}, "lies outside of"),
-        ({"path": "a\0b"}, r"No file can be called"),
+        ({"path": ""}, "Missing target: set `path`, `uri` or `definition`."),
+        ({"path": 5}, "Missing target: set `path`, `uri` or `definition`."),
+        ({"path": None, "target": {"kind": "definition"}}, "Missing target"),
+        ({"root": "/no/such/folder"}, "`root` is not a folder: /no/such/folder."),
+        ({"root": 5}, "`root` is not a folder: 5."),
+        ({"path": "../flow.yaml"}, "is outside"),
+        ({"path": "a\0b"}, r"Invalid file name"),
         ({"path": "x" * 5_000}, "x..."),
-        ({"target": "nothing"}, "`target.kind` is one of `workflow`, `loop`, `step`, `definition` and `assistant`."),
-        ({"target": 5}, "`target.kind` is one of"),
-        ({"target": "loop"}, "`target.name` says which loop to run; it is not given."),
-        ({"target": {"kind": "step", "name": ""}}, "`target.name` says which step to run; it is not given."),
-        ({"target": {"kind": "loop", "name": 5}}, "`target.name` says which loop to run; it is not given."),
-        ({"target": {"kind": "assistant", "name": 5}}, "`target.name` is the name of the assistant: a text."),
-        ({"definition": 5}, "`target.name` is the name of the definition: a text."),
-        ({"input": 5}, "`input` is a text."),
-        ({"goal": ["x"]}, "`goal` is a text."),
-        ({"texts": "x"}, "`texts` is an object of texts."),
-        ({"parameters": "x"}, "`parameters` is an object of texts."),
+        (
+            {"target": "nothing"},
+            "`target.kind` must be one of `workflow`, `loop`, `step`, `definition` and `assistant`.",
+        ),
+        ({"target": 5}, "`target.kind` must be one of"),
+        ({"target": "loop"}, "Missing `target.name`: the loop to run."),
+        ({"target": {"kind": "step", "name": ""}}, "Missing `target.name`: the step to run."),
+        ({"target": {"kind": "loop", "name": 5}}, "Missing `target.name`: the loop to run."),
+        ({"target": {"kind": "assistant", "name": 5}}, "`target.name` must be a string: the name of the assistant."),
+        ({"definition": 5}, "`target.name` must be a string: the name of the definition."),
+        ({"input": 5}, "`input` must be a string."),
+        ({"goal": ["x"]}, "`goal` must be a string."),
+        ({"texts": "x"}, "`texts` must be an object of strings."),
+        ({"parameters": "x"}, "`parameters` must be an object of strings."),
         (
             {"definition": "d", "parameters": {"depth": [1]}},
-            "`parameters.depth` is a text, a number, or true or false.",
+            "`parameters.depth` must be a string, a number, or true or false.",
         ),
-        ({"item": 0, "target": LOOP}, "`item` is the number of an item, from 1."),
-        ({"item": True, "target": LOOP}, "`item` is the number of an item, from 1."),
-        ({"item": "1", "target": LOOP}, "`item` is the number of an item, from 1."),
-        ({"item": 1}, "`item` says which item of a loop to run: `target` names no loop."),
-        ({"maxIterations": "3"}, "`maxIterations` is a whole number from 1."),
-        ({"maxIterations": True}, "`maxIterations` is a whole number from 1."),
-        ({"max_iterations": 2.0}, "`maxIterations` is a whole number from 1."),
-        ({"limits": [1]}, "`limits` is an object."),
+        ({"item": 0, "target": LOOP}, "`item` must be the number of an item, from 1."),
+        ({"item": True, "target": LOOP}, "`item` must be the number of an item, from 1."),
+        ({"item": "1", "target": LOOP}, "`item` must be the number of an item, from 1."),
+        ({"item": 1}, "`item` needs a loop as `target`."),
+        ({"maxIterations": "3"}, "`maxIterations` must be an integer from 1."),
+        ({"maxIterations": True}, "`maxIterations` must be an integer from 1."),
+        ({"max_iterations": 2.0}, "`maxIterations` must be an integer from 1."),
+        ({"limits": [1]}, "`limits` must be an object."),
     ],
 )
 def test_UP_55_an_argument_that_makes_no_sense_is_refused_by_its_name(
@@ -76,9 +79,9 @@ def test_UP_55_an_argument_that_makes_no_sense_is_refused_by_its_name(
 
 def test_UP_55_a_start_is_one_object_and_says_where(root: Path) -> None:
     for argument in ([], "flow.yaml", None):
-        with pytest.raises(Refused, match="is one object"):
+        with pytest.raises(Refused, match="must be an object"):
             read_request(argument)
-    with pytest.raises(Refused, match="`root` says in which folder to run"):
+    with pytest.raises(Refused, match="Missing `root`"):
         read_request({"definition": "d"})
     assert read_request({"definition": "d"}, root).root == root
     alone = read_request({"path": str(root / "sub" / "flow.yaml")})
@@ -88,15 +91,15 @@ def test_UP_55_a_start_is_one_object_and_says_where(root: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"budgetUSD": 1}, "`limits.budgetUSD` is no limit of a run; there are `budgetUsd`, `maxTokens`"),
-        ({"budgetUsd": "1"}, "`limits.budgetUsd` is a number above 0."),
-        ({"budgetUsd": "5m"}, "`limits.budgetUsd` is a number above 0."),
-        ({"budgetUsd": True}, "`limits.budgetUsd` is a number above 0."),
-        ({"budgetUsd": float("inf")}, "`limits.budgetUsd` is a number above 0."),
-        ({"wallClock": "soon"}, "`limits.wallClock` is a number above 0."),
-        ({"wallClock": "0s"}, "`limits.wallClock` is a number above 0."),
-        ({"maxTokens": 1.5}, "`limits.maxTokens` is a whole number."),
-        ({"unchanged": 1.5}, "`limits.unchanged` is a whole number."),
+        ({"budgetUSD": 1}, "Unknown limit `limits.budgetUSD`; expected `budgetUsd`, `maxTokens`"),
+        ({"budgetUsd": "1"}, "`limits.budgetUsd` must be a number above 0."),
+        ({"budgetUsd": "5m"}, "`limits.budgetUsd` must be a number above 0."),
+        ({"budgetUsd": True}, "`limits.budgetUsd` must be a number above 0."),
+        ({"budgetUsd": float("inf")}, "`limits.budgetUsd` must be a number above 0."),
+        ({"wallClock": "soon"}, "`limits.wallClock` must be a number above 0."),
+        ({"wallClock": "0s"}, "`limits.wallClock` must be a number above 0."),
+        ({"maxTokens": 1.5}, "`limits.maxTokens` must be an integer."),
+        ({"unchanged": 1.5}, "`limits.unchanged` must be an integer."),
     ],
 )
 def test_UP_44_a_limit_that_is_none_is_refused_by_its_name(root: Path, limits: dict[str, Any], said: str) -> None:
@@ -105,8 +108,8 @@ def test_UP_44_a_limit_that_is_none_is_refused_by_its_name(root: Path, limits: d
 
 @pytest.mark.parametrize("limits", [{"budgetUsd": 0}, {"maxTokens": 0}, {"wallClock": 0}, {"unchanged": -1}])
 def test_UP_45_a_limit_of_0_is_refused(root: Path, limits: dict[str, Any]) -> None:
-    assert "is a number above 0" in refusal(root, limits=limits)
-    assert refusal(root, maxIterations=0) == "`maxIterations` is a whole number from 1."
+    assert "must be a number above 0" in refusal(root, limits=limits)
+    assert refusal(root, maxIterations=0) == "`maxIterations` must be an integer from 1."
 
 
 def test_UP_55_what_makes_sense_is_read(root: Path) -> None:

@@ -5,7 +5,7 @@ The provider logs every request to FOLDER/requests.log before it answers; what a
 FOLDER/heard.log, and a listener that comes back asks for everything after the last line there.
 Environment: CRASH_AT (`before`, `begun`, `in_flight`, `answered`, `committed`, `paused`), CRASH_CALL
 (a place; in a variable whose name ends in KEY it would count as a secret);
-`leave` ends in order while the call is in flight.
+`leave` ends in order while the call is in progress.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def test_a_killed_engine_pays_no_answer_twice(
     assert {name for name, _, _ in again} <= {"recovered", "iteration_started"}
     assert sum(again.values()) <= 2
     assert not expected - told
-    assert len(made.agent.calls) == (2 if (kind, when) == ("call", "before") else 1)  # the one in flight
+    assert len(made.agent.calls) == (2 if (kind, when) == ("call", "before") else 1)  # the one in progress
     if scenario == "tested":
         checks = (made.root / "checks").read_text().count("x")
         assert checks == (2 if (kind, when) == ("judged", "before") else 1)

@@ -351,7 +351,7 @@ def test_a_journal_that_was_taken_away_beside_its_mark_is_missed(tmp_path: Path,
     path.unlink()
     if left is not None:
         path.write_bytes(left)
-    with pytest.raises(JournalRefused, match=r"journal\.db is gone, with all of its 1 run"):
+    with pytest.raises(JournalRefused, match=r"journal\.db is missing, with all of its 1 run"):
         SqliteStorage(path)
     path.unlink(missing_ok=True)
     path.with_name("journal.db-mark").unlink()  # all of it

@@ -136,7 +136,7 @@ async def test_a_yes_for_another_text_is_told_as_nothing_applied() -> None:
     assert paused["conflict"] == "text_mismatch"
     told = rounds_of([one.wire() for one in await loop.facts("run-1")])
     assert (told.by_number[1].applied, told.changes) == ([], [])
-    assert told.by_number[1].refused == "the document holds another text than the one that was sent"
+    assert told.by_number[1].refused == "the document differs from the text that was sent"
     loop.recorder.tell({"choice": "stop"})
     assert (await running).reason == "apply_rejected"
 

@@ -369,7 +369,7 @@ async def test_EB_082_without_a_success_nothing_is_called_one() -> None:
         None,
     )
     assert outcome.because is not None
-    assert outcome.because.startswith("No round succeeded. The output is that of round 1, with the fewest failures: pa")
+    assert outcome.because.startswith("No round succeeded. The output is from round 1, the one with the fewest")
     assert not any(report["converged"] for report in loop.reports)
 
 

@@ -97,7 +97,7 @@ def test_EB_095_a_step_waits_for_another() -> None:
     [refused] = planning_case().plan({"op": "set_needs", "target": "publish", "add": ["drafd"]}).refused
     assert (refused.code, refused.message) == (
         "bad_fields",
-        "there is no step or loop `drafd`, did you mean `draft`",
+        "unknown step or loop `drafd`, did you mean `draft`",
     )
 
 

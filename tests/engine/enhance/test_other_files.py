@@ -241,8 +241,8 @@ async def test_EB_134_a_file_that_is_not_listed_is_not_changed(project: EnginePr
         ("/etc/hosts", "is a list of files below the workspace"),
         ("a/../../other.yaml", "is a list of files below the workspace"),
         ("~/other.yaml", "is a list of files below the workspace"),
-        ("link.yaml", "is a link, or leads out of the workspace"),
-        ("linked/other.yaml", "is a link, or leads out of the workspace"),
+        ("link.yaml", "is a link, or is outside the workspace"),
+        ("linked/other.yaml", "is a link, or is outside the workspace"),
         ("none.yaml", "There is no file `none.yaml`"),
     ],
 )

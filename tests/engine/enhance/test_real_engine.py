@@ -204,8 +204,8 @@ async def test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on(projec
     ("checks", "cases", "why"),
     [
         ("assert: [{type: nonsense}]\n", CASES_FILE, "report.checks.yaml"),
-        (CHECKS_FILE, "tests: [{name: a, vars: {input: x}, holdout: true}]\n", "no case is left"),
-        ("assert: [{type: command, value: [make]}]\n", CASES_FILE, "do not judge"),
+        (CHECKS_FILE, "tests: [{name: a, vars: {input: x}, holdout: true}]\n", "none is left"),
+        ("assert: [{type: command, value: [make]}]\n", CASES_FILE, "do not support"),
         (CHECKS_FILE, "tests: [{name: a, vars: {input: 'file://gone.txt'}}]\n", "gone.txt"),
     ],
 )
@@ -544,7 +544,7 @@ async def test_EB_087_a_planner_that_answered_prose_is_told_as_one(project: Engi
     run_id = (await project.start(engine, headless=True))["runId"]
     await until(engine, run_id, ended)
     told = await engine.enhance("timeline", run_id)
-    assert told["rounds"][0]["planned"].startswith("planned, without a plan that can be used: the answer is not")
+    assert told["rounds"][0]["planned"].startswith("planned, without a usable plan: the answer is not")
     assert "not planned" not in told["markdown"]
 
 
@@ -673,7 +673,7 @@ async def test_only_workflows_are_enhanced(project: EngineProject) -> None:
     engine = await project.open()
     argument = {"root": str(project.root), "path": str(project.root / "loops" / "pair.json"), "goal": "x"}
     refused = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
-    assert (refused["code"], "about a workflow" in refused["message"]) == ("bad_argument", True)
+    assert (refused["code"], "only for workflows" in refused["message"]) == ("bad_argument", True)
     assert (await engine.runs())["runs"] == []
 
 

@@ -22,7 +22,7 @@ async def test_UP_46_equal_outputs_end_the_loop_where_the_project_says_so(projec
     facts = await project.run()
     end = facts[-1]
     assert (end["kind"], end["reason"], end["totalIterations"]) == ("completed", "unchanged", 3)
-    assert end["because"] == "`polish` gave the same output 3 times in a row."
+    assert end["because"] == "`polish` produced the same output 3 times in a row."
     assert (await project.state(end["runId"]))["exitCode"] == 3
 
 

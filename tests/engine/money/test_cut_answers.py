@@ -32,13 +32,15 @@ async def test_a_cut_answer_is_told_with_its_step_and_limit_on_every_surface(
     project.models.script |= {"write": [cut("half")], "judge": ["YES"]}
     facts = await project.run()
     warned = [fact["message"] for fact in facts if fact["kind"] == "warning"]
-    assert warned == ["the answer of `polish/1/write` ended at its length limit (`max_tokens` is 100)"]
+    assert warned == ["the answer of `polish/1/write` was cut off at its length limit (`max_tokens` is 100)"]
     call = next(fact for fact in facts if fact["kind"] == "call")
     assert (call["cut"], call["maxTokens"]) == (True, 100)
     state = await project.state(facts[0]["runId"])
     assert state["cutOff"] == [{"place": "polish/1/write", "purpose": "step", "maxTokens": 100}]
     runs_show.state(state)
-    assert "the answer of polish/1/write ended at its length limit (`max_tokens` is 100)" in capsys.readouterr().out
+    assert (
+        "the answer of polish/1/write was cut off at its length limit (`max_tokens` is 100)" in capsys.readouterr().out
+    )
 
 
 async def test_a_judges_cut_answer_is_told_with_its_verdict(project: Project) -> None:
@@ -52,7 +54,7 @@ async def test_a_judges_cut_answer_is_told_with_its_verdict(project: Project) ->
 
 def thought() -> ModelFailure:
     return ModelFailure(
-        "empty", "Provider `ollama` gave an empty answer: the model `m` used up its tokens in thinking."
+        "empty", "Provider `ollama` returned an empty answer: the model `m` used up its tokens while thinking."
     )
 
 
@@ -63,7 +65,7 @@ async def test_a_judge_that_used_its_tokens_up_in_thinking_is_named_asked_again_
     assert len(project.models.asked("judge")) + len(project.models.asked("judge:again")) == 2
     warned = [fact["message"] for fact in facts if fact["kind"] == "warning"]
     assert [message.partition(": ")[2] for message in warned] == [
-        f"{thought().message.rstrip('.')}; the judge was asked once more"
+        f"{thought().message.rstrip('.')}; the judge was asked again"
     ]
     lost = [fact for fact in facts if fact["kind"] == "call" and "error" in fact]
     assert [fact["purpose"] for fact in lost] == ["judge"]
@@ -84,5 +86,5 @@ async def test_a_provider_that_only_thought_says_so_with_the_limit() -> None:
         models = house.models({"house": {"kind": "openai", "baseUrl": f"{account.url}/v1", "price": PRICE}})
         with pytest.raises(ModelFailure) as caught:
             await models.ask(ModelRequest("house", "m", "x", max_tokens=50))
-        assert "used up its `max_tokens` of 50 in thinking" in caught.value.message
+        assert "used up its `max_tokens` of 50 while thinking" in caught.value.message
         await house.aclose()

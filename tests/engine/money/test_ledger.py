@@ -55,7 +55,7 @@ async def test_what_was_taken_beyond_a_cap_is_said_once_and_not_again_after_a_re
     assert ledger.count([call(0.5, 90)]) == []
     with pytest.raises(CapReached) as reached:
         ledger.check()
-    assert "took the rest and more, $2.00 of $1.00 are spent" in reached.value.told
+    assert "used up the rest, $2.00 of $1.00 spent" in reached.value.told
     again = Ledger(spent=ledger.spent)
     again.limit(ledger.caps)
     assert again.count([call(0.1, 1)]) == []

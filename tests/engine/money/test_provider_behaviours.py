@@ -197,7 +197,7 @@ OPENAI: dict[str, Respond] = {
     "ends without an end": pieces(chunk(HALF), got=counted(HALF), done=False),
     "ends without an end, and reports": pieces(chunk(HALF), chunk(HALF), got=900, tell=True),
     "ends in the middle of an event": pieces(chunk(HALF), '{"choices": [{"delta"', got=counted(HALF), done=False),
-    "says something that is no JSON": pieces(chunk(HALF), "<html>", got=counted(HALF)),
+    "says something that is not valid JSON": pieces(chunk(HALF), "<html>", got=counted(HALF)),
     "says a list": pieces(chunk(HALF), "[1, 2]", got=counted(HALF)),
     "says choices of another shape": pieces(chunk(HALF), {"choices": [{"delta": 7}]}, got=counted(HALF)),
     "filters its answer": pieces(chunk(HALF), chunk(None, "content_filter"), got=counted(HALF)),

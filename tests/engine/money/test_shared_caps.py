@@ -151,7 +151,7 @@ async def test_a_run_is_not_deleted_where_its_cost_cannot_be_kept(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("loop_ls.engine.runs.unrecorded_spending.write_private", full)
-    assert "cannot be kept" in (await capped.engine.delete(run_id))["message"]
+    assert "cannot be saved" in (await capped.engine.delete(run_id))["message"]
     assert (await capped.engine.state(run_id))["ok"]
 
 

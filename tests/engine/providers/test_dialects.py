@@ -74,7 +74,7 @@ async def test_without_done_but_with_a_finish_the_answer_is_whole() -> None:
 async def test_done_without_a_finish_is_no_whole_answer() -> None:
     async with server(lambda sent: stream(chunk("a"))) as (url, _):
         house, ask = asked(url)
-        with pytest.raises(ModelFailure, match="without saying that it is finished"):
+        with pytest.raises(ModelFailure, match="before it was complete"):
             await ask("house")
         await house.aclose()
 

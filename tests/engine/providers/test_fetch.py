@@ -79,5 +79,5 @@ async def test_a_name_with_one_address_inside_is_not_asked(
 ) -> None:
     looked_up(monkeypatch, *addresses)
     monkeypatch.setattr(fetch, "require_page", lambda url: None)
-    with pytest.raises(NotFetched, match="no public address"):
+    with pytest.raises(NotFetched, match="not a public address"):
         await fetch.fetch("http://page.test/")

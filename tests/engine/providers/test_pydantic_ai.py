@@ -139,7 +139,7 @@ async def test_an_answer_that_nobody_called_finished_is_truncated(
     monkeypatch.setattr("pydantic_ai.models.function.FunctionStreamedResponse.finish_reason", None, raising=False)
     found = await failure(ask)
     assert found.code == "truncated"
-    assert "without saying that it is finished" in found.message
+    assert "before it was complete" in found.message
 
 
 async def test_an_empty_answer_is_said_to_be_empty(played: Played, ask: Asked) -> None:

@@ -138,7 +138,7 @@ async def test_a_judge_that_refuses_or_asks_for_a_tool_gives_no_verdict(tmp_path
     assert {fact["verdict"] for fact in facts if fact["kind"] == "judged"} <= {"error"}
     assert facts[-1]["reason"] != "condition_met"
     told = json.dumps([fact for fact in facts if fact["kind"] in ("judged", "warning", "failed", "call")])
-    assert (WORDS.rstrip(".") if found is not TOOL else "asked for a tool that nobody offered: `rm_rf`") in told
+    assert (WORDS.rstrip(".") if found is not TOOL else "called an unknown tool: `rm_rf`") in told
 
 
 @pytest.mark.parametrize("text", ["", "Here it is. "])
@@ -148,7 +148,7 @@ async def test_a_step_that_is_answered_with_a_tool_that_nobody_offered_fails(tmp
     async with project_of(tmp_path, lambda request, number: Answer(events(*found)), main=main) as project:
         facts = await project.run("main")
     assert facts[-1]["kind"] == "failed"
-    assert "asked for a tool that nobody offered: `rm_rf`" in facts[-1]["error"]["message"]
+    assert "called an unknown tool: `rm_rf`" in facts[-1]["error"]["message"]
     assert not [fact for fact in facts if fact["kind"] == "step_started" and fact["step"] == "b"]
 
 
@@ -167,5 +167,5 @@ async def test_nor_does_one_whose_script_asks_for_a_tool_that_nobody_offered(tmp
     await project.close()
     await house.aclose()
     assert facts[-1]["kind"] == "failed"
-    assert "asked for a tool that nobody offered: `rm_rf`" in facts[-1]["error"]["message"]
+    assert "called an unknown tool: `rm_rf`" in facts[-1]["error"]["message"]
     assert not [fact for fact in facts if fact["kind"] == "step_started" and fact["step"] == "b"]

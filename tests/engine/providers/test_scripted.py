@@ -94,21 +94,24 @@ async def test_a_question_without_an_answer_says_where_to_write_one() -> None:
     [
         ({}, "list `answers`"),
         ({"answers": {}}, "list `answers`"),
-        ({"answers": [{}]}, "answer 1 has no `say`"),
-        ({"answers": [{"say": "x", "when": {"stage": "y"}}]}, "`stage` is no condition"),
+        ({"answers": [{}]}, "answer 1: missing `say`"),
+        ({"answers": [{"say": "x", "when": {"stage": "y"}}]}, "unknown condition `stage`"),
         ({"answers": [{"say": []}]}, "`say` is empty"),
-        ({"answers": [{"say": "x", "fail": "server"}]}, "answer 1: `fail` stands inside of `say`: write `say: {fail"),
-        ({"answers": [{"say": "x", "delay": 2}]}, "`delay` stands inside of `say`"),
-        ({"answers": [{"say": "x", "step": "write"}]}, "`step` stands inside of `when`: write `when: {step: ...}`"),
-        ({"answers": [{"say": "x", "wen": {"step": "write"}}]}, "`wen` is no key of an answer; did you mean `when`?"),
-        ({"answers": [{"say": {"fial": "server"}}]}, "`fial` is no key of `say`; did you mean `fail`?"),
-        ({"answers": [{"say": {"fail": "server", "text": "x"}}]}, "after `fail` is its `then`, not its `text`"),
-        ({"answers": [{"say": {"fail": "server", "times": "2"}}]}, "`times` is a whole number"),
-        ({"answers": [], "prise": {"input": 3}}, "`prise` is no key of a script; did you mean `price`?"),
-        ({"answers": [], "price": {"input": "dear"}}, "`price` is dollars for a million tokens"),
-        ({"answers": [], "price": {"in": 3}}, "`price` is dollars for a million tokens"),
-        ({"answers": [{"say": {"fail": "boom"}}]}, "`boom` is no failure"),
-        ({"answers": [], "pace": "fast"}, "`pace` is a number"),
+        ({"answers": [{"say": "x", "fail": "server"}]}, "answer 1: `fail` belongs inside `say`: write `say: {fail"),
+        ({"answers": [{"say": "x", "delay": 2}]}, "`delay` belongs inside `say`"),
+        ({"answers": [{"say": "x", "step": "write"}]}, "`step` belongs inside `when`: write `when: {step: ...}`"),
+        ({"answers": [{"say": "x", "wen": {"step": "write"}}]}, "unknown key `wen` in an answer; did you mean `when`?"),
+        ({"answers": [{"say": {"fial": "server"}}]}, "unknown key `fial` in `say`; did you mean `fail`?"),
+        (
+            {"answers": [{"say": {"fail": "server", "text": "x"}}]},
+            "use `then`, not `text`, for what is said after `fail`",
+        ),
+        ({"answers": [{"say": {"fail": "server", "times": "2"}}]}, "`times` must be an integer"),
+        ({"answers": [], "prise": {"input": 3}}, "unknown key `prise` in a script; did you mean `price`?"),
+        ({"answers": [], "price": {"input": "dear"}}, "`price` must be dollars per million tokens"),
+        ({"answers": [], "price": {"in": 3}}, "`price` must be dollars per million tokens"),
+        ({"answers": [{"say": {"fail": "boom"}}]}, "unknown failure `boom`"),
+        ({"answers": [], "pace": "fast"}, "`pace` must be a number"),
     ],
 )
 def test_a_wrong_script_is_one_sentence(script: Any, said: str) -> None:
@@ -129,7 +132,7 @@ def test_a_broken_file_names_its_line() -> None:
 
 def test_a_file_that_is_no_text_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "x.answers.yaml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ScriptFault, match=r"^x\.answers\.yaml is no UTF-8 text; save it as UTF-8$"):
+    with pytest.raises(ScriptFault, match=r"^x\.answers\.yaml is not UTF-8; save it as UTF-8$"):
         Scripts(tmp_path, "x.yaml").beside()
 
 

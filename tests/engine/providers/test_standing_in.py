@@ -87,7 +87,7 @@ async def test_runs_share_what_is_known_of_a_provider(llmock: Any, providers: Pr
     seen = len(llmock.requests)
     with pytest.raises(ModelFailure) as caught:
         await Asked(providers.models())(attempts=1)
-    assert "is left alone" in caught.value.message
+    assert "is paused" in caught.value.message
     assert len(llmock.requests) == seen
 
 
@@ -102,7 +102,7 @@ async def test_a_fallback_answers_for_a_provider_that_is_out_of_order(
         "anthropic",
         MODELS["anthropic"],
     )
-    assert ask.waits[-1].because == "asking `anthropic` instead"
+    assert ask.waits[-1].because == "using `anthropic` instead"
 
 
 async def test_a_fallback_without_a_model_takes_its_own(llmock: Any, providers: Providers, soon: None) -> None:

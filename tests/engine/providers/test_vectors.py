@@ -70,7 +70,7 @@ async def test_a_fault_that_passes_is_tried_again(llmock: Any, providers: Provid
 async def test_a_provider_without_vectors_says_who_has_some(providers: Providers) -> None:
     with pytest.raises(ModelFailure) as caught:
         await providers.models().embed(EmbedRequest("anthropic", TEXTS, "m"))
-    assert "makes no vectors" in caught.value.message
+    assert "does not support embeddings" in caught.value.message
     assert "`openai`" in caught.value.hint
 
 

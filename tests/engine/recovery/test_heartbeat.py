@@ -69,10 +69,10 @@ async def test_RB_127_each_part_beats_for_itself(monkeypatch: pytest.MonkeyPatch
     [
         ({**HEALTHY, "workspace_id": "elsewhere"}, "another workspace"),
         ({**HEALTHY, "status": "starting"}, "starting"),
-        ({**HEALTHY, "managers": {"loops": {"ready": True}}}, "no sign of life"),
-        ({**HEALTHY, "managers": {**HEALTHY["managers"], "loops": {"ready": False}}}, "no sign of life"),  # type: ignore[dict-item]
-        (None, "no readable answer"),
-        ("<html>", "no readable answer"),
+        ({**HEALTHY, "managers": {"loops": {"ready": True}}}, "is not responding"),
+        ({**HEALTHY, "managers": {**HEALTHY["managers"], "loops": {"ready": False}}}, "is not responding"),  # type: ignore[dict-item]
+        (None, "an unreadable health status"),
+        ("<html>", "an unreadable health status"),
     ],
 )
 def test_RB_032_an_engine_of_another_workspace_or_one_that_is_not_well_is_told_apart(health: Any, said: str) -> None:

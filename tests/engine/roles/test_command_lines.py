@@ -133,7 +133,7 @@ def test_RB_106_in_the_sandbox_they_open_nothing_but_the_workspace_and_libraries
 ) -> None:
     version = landlock_version()
     if not version:
-        pytest.skip("this kernel offers no Landlock")
+        pytest.skip("this kernel does not support Landlock")
     started = accepted(name, workspace, FENCED_LINES)
     found = traced(started, workspace.root, tmp_path / "traces", version)
     assert faults(found) == []

@@ -94,7 +94,7 @@ async def test_RB_153_the_command_is_shown_before_and_a_mock_run_starts_none(pro
     state = await project.run(check={}, mock=True)
     assert state["reason"] == "approved"
     warned = await project.facts(state["runId"], "warning")
-    assert any("`tests` is left out" in one["message"] for one in warned)
+    assert any("`tests` was skipped" in one["message"] for one in warned)
 
 
 @pytest.mark.parametrize(

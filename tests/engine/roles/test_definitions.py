@@ -275,7 +275,7 @@ def test_RB_004_where_the_built_in_ones_cannot_be_laid_the_shipped_ones_count(
         if kind == "link to a file":
             other.write_text("mine")
     seed(tmp_path)
-    assert "cannot be laid into" in caplog.text
+    assert "cannot be copied to" in caplog.text
     assert {one.name for one in definitions(tmp_path.as_posix(), tmp_path)} == set(BUILT_IN)
 
 

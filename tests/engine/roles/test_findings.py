@@ -116,9 +116,9 @@ async def test_RB_149_the_same_findings_again_and_again_end_the_loop_with_the_ev
     project.say(write=["a", "quite another text", "something else"], **said)
     state = await project.run()
     assert (state["status"], state["reason"], state["iteration"], state["exitCode"]) == ("completed", "stuck", 2, 3)
-    assert state["because"].startswith("`pair` got nowhere: 2 times in a row the judge found the same: ")
+    assert state["because"].startswith("`pair` made no progress: 2 times in a row the judge found the same: ")
     assert "tests" in state["because"]
-    assert "no progress after 2 iterations (`pair` got nowhere" in state["ending"]["line"]
+    assert "no progress after 2 iterations (`pair` made no progress" in state["ending"]["line"]
 
 
 async def test_RB_149_findings_that_change_are_progress(project: EngineProject) -> None:

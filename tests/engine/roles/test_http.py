@@ -37,7 +37,9 @@ async def test_RB_085_a_start_answers_with_loop_iteration_and_stages_or_says_wha
     body = {"definition": "pair", "goal": "Do it."}
     asked = await served.post(body=body, code=409)
     assert asked["code"] == "consent_required"
-    assert asked["error"].startswith("The owner has to agree first: this run lets the role coder start any command")
+    assert asked["error"].startswith(
+        "The owner must give permission first: this run lets the role coder run any command"
+    )
     assert "nonce" not in asked["details"]
     again = await served.post(body={**body, "consent": asked["details"]["digest"]}, code=409)
     assert again["code"] == "consent_required"
@@ -176,7 +178,7 @@ async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(s
     told = await loop_list(served, {"status": "paused"})  # type: ignore[arg-type]
     assert ids[0] in told
     assert ids[1] not in told
-    assert await loop_list(served, {"status": "failed"}) == "There are no loops with status failed."  # type: ignore[arg-type]
+    assert await loop_list(served, {"status": "failed"}) == "No loops with status failed."  # type: ignore[arg-type]
 
 
 async def two_rounds(served: ServedProject) -> str:

@@ -159,7 +159,7 @@ async def test_RB_072_a_stage_that_a_crash_cut_off_is_handed_out_again_twice_at_
     state = await project.ended(run_id)
     assert state["status"] == "failed"
     assert len(await project.facts(run_id, "stage_started")) == 3
-    assert "went away 3 times" in state["error"]["message"]
+    assert "stopped 3 times" in state["error"]["message"]
 
 
 async def test_RB_072_what_was_finished_before_a_crash_is_not_done_again(project: EngineProject) -> None:

@@ -217,7 +217,7 @@ async def test_RB_134_a_role_that_reads_is_not_started_with_codex_where_there_is
     assert (answer["code"] == "provider_unavailable") is refused, answer
     if refused:
         assert re.search(told, answer["hint"])
-        assert "`looker` only reads" in answer["message"]
+        assert "`looker` is read-only" in answer["message"]
     else:
         assert answer["code"] == "consent_required"
 

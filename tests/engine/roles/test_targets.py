@@ -67,8 +67,8 @@ def test_RB_135_a_start_shows_every_role_once_and_the_judge_where_one_is_asked(l
 
 def test_RB_135_a_gate_that_a_model_decides_needs_one_and_a_goal_does_not() -> None:
     speaking: dict[str, Json] = {"roles": {"coder": ASSIST, "reviewer": ASSIST}}
-    with pytest.raises(Refused, match="no model judges"):
+    with pytest.raises(Refused, match="no judge model is configured"):
         asked_of(loop_of(EvaluationBound("fine"), "llm"), speaking)
     assert [who for who, _ in asked_of(loop_of(GoalBound("fine", 3)), speaking)] == ["Role `coder`", "Role `reviewer`"]
-    with pytest.raises(Refused, match="Nobody speaks for role `reviewer`"):
+    with pytest.raises(Refused, match="No provider configured for role `reviewer`"):
         asked_of(loop_of(GoalBound("fine", 3)), {"roles": {"coder": ASSIST}})

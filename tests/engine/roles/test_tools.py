@@ -93,13 +93,13 @@ async def test_RB_079_a_coder_gets_no_tool_that_starts_anything_on_its_own(proje
     assert not [name for name in offered if is_excluded(name)]
     refused = await box(project.root, "full", Discovered()).call("loop_start", {"definition": "pair", "goal": "again"})
     assert refused.failed
-    assert "there is no tool" in refused.text
+    assert "unknown tool" in refused.text
 
 
 async def test_RB_080_a_reviewer_has_no_tool_that_writes(project: EngineProject) -> None:
     assert "file_write" not in await seen(project, "pair", "judge-it")
     refused = await box(project.root, "readonly").call("file_write", {"path": "x", "content": "y"})
-    assert (refused.failed, refused.text) == (True, "there is no tool `file_write`")
+    assert (refused.failed, refused.text) == (True, "unknown tool `file_write`")
     assert not (project.root / "x").exists()
 
 
@@ -434,17 +434,17 @@ async def test_RB_143_a_list_and_a_search_of_very_many_say_that_there_is_more(ro
     assert len((await coder("file_search", query="hit")).text.splitlines()) == 199
     (root / "n0000.txt").write_text("hit\n" * 201)
     found = (await coder("file_search", query="hit")).text.splitlines()
-    assert (len(found), found[-1]) == (201, "[there is more; search below a folder]")
+    assert (len(found), found[-1]) == (201, "[more results; search in a subfolder]")
 
 
 async def test_RB_142_what_is_no_small_text_is_neither_read_nor_edited(root: Path, coder: Call) -> None:
     (root / "c.bin").write_bytes(b"\xff")
     (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024))
-    assert "is no text" in (await coder("file_read", path="c.bin")).text
+    assert "is not text" in (await coder("file_read", path="c.bin")).text
     assert not (await coder("file_read", path="big.txt")).failed
     (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024 + 1))
     assert "larger than 4 MiB" in (await coder("file_read", path="big.txt")).text
-    assert "no file `none.txt`" in (await coder("file_read", path="none.txt")).text
+    assert "File not found: `none.txt`" in (await coder("file_read", path="none.txt")).text
     assert "is a folder" in (await coder("file_write", path=".", content="x")).text
     assert "occurs 0 times" in (await coder("file_edit", path="b.txt", old="", new="x")).text
 
@@ -508,7 +508,7 @@ async def test_RB_144_skills_are_texts_of_the_workspace(root: Path, explorer: Ca
     assert (await explorer("skill_list")).text == "release"
     assert (await explorer("skill_read", skill="release")).text == "Tag it."
     refused = await explorer("skill_read", skill="../x")
-    assert (refused.failed, "There is no skill `../x`; there are release." in refused.text) == (True, True)
+    assert (refused.failed, "Unknown skill `../x`; available skills: release." in refused.text) == (True, True)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/x", "nonsense"])

@@ -181,9 +181,9 @@ async def test_what_an_agent_took_beyond_its_cap_is_said_and_no_other_starts(pro
     facts = await project.run(limits={"maxTokens": 14})
     assert len(project.agent.calls) == 1
     told = [fact["message"] for fact in facts if fact["kind"] == "warning" and fact["code"] == "cap_overshot"]
-    assert told == ["The last call took more than was left: 15 of 14 tokens. That is known only afterwards."]
+    assert told == ["The last call used more than was left: 15 of 14 tokens. This is known only after the call."]
     assert (facts[-1]["kind"], facts[-1]["reason"]) == ("completed", "budget")
-    assert "15 of 14 tokens are used" in facts[-1]["because"]
+    assert "15 of 14 tokens used" in facts[-1]["because"]
 
 
 @pytest.mark.parametrize("which", ["workflow", "assistant"])

@@ -246,7 +246,7 @@ def test_the_provider_says_which_runner_it_is() -> None:
     assert type(of("x", kind="agent-cli", cli=["python", "a.py"]).dialect) is AnyCommand
     assert isinstance(of("openai"), ModelRunner)
     assert isinstance(of("claude-code", kind="anthropic"), ModelRunner)
-    with pytest.raises(Failure, match="its `cli` names no program"):
+    with pytest.raises(Failure, match="its `cli` has no program"):
         of("x", kind="agent-cli")
 
 

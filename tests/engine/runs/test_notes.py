@@ -63,7 +63,7 @@ async def test_a_note_is_in_the_next_prompt_and_in_no_other(project: EngineProje
     assert (await project.engine.state(run_id))["state"]["notes"] == [NOTE]
     await restarted(project, review=["FAIL: empty", "PASS"])
     facts = await project.facts(run_id)
-    assert with_note(project) == ["review"], "the call that was in flight is asked again, and has it"
+    assert with_note(project) == ["review"], "the call that was in progress is asked again, and has it"
     given = [fact for fact in facts if fact["kind"] == "note_given"]
     assert [(fact["notes"], fact["place"]) for fact in given] == [(1, "develop/1/review")]
     assert "notes" not in (await project.engine.state(run_id))["state"]

@@ -141,7 +141,7 @@ async def test_UP_86_a_program_that_hangs_holds_up_nobody_and_is_ended(
     ran = await project.run("flow.yaml", {"work": "done"})
     assert ran.end["kind"] == "completed"
     await project.engine.notifications.close()
-    assert "was not told of run" in caplog.text
+    assert "could not be called for run" in caplog.text
     assert "longer than 0.3 s" in caplog.text
 
 

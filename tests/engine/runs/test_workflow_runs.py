@@ -111,7 +111,7 @@ async def test_an_engine_that_leaves_and_comes_back_pays_for_nothing_twice(proje
             await asyncio.sleep(0.01)
     assert project.engine is not None
     await project.engine.close()
-    paid = project.models.order[:-1]  # the last call is in flight
+    paid = project.models.order[:-1]  # the last call is in progress
     project.models = ScriptedModels({**SCRIPT, "review": "PASS", "judge": "YES"})
     await project.open()
     facts = await project.facts(run_id)

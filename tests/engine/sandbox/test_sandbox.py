@@ -59,7 +59,7 @@ SANDBOXES = list(offered())
 
 def test_this_machine_offers_a_sandbox_that_can_be_tested() -> None:
     if not SANDBOXES:
-        pytest.skip("this kernel offers no Landlock and bubblewrap is not installed")
+        pytest.skip("this kernel does not support Landlock and bubblewrap is not installed")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_everything_else_fails_by_landlock(folder: Path, attempt: str, port: int
     """Whichever version of Landlock a kernel has: what an older one does not know, the filter refuses."""
     newest = landlock_version()
     if not newest:
-        pytest.skip("this kernel offers no Landlock")
+        pytest.skip("this kernel does not support Landlock")
     code = MAY_NOT[attempt].replace("PARENT", str(os.getpid())).replace("PORT", str(port))
     for version in range(1, min(newest, 6) + 1):
         done = _in_process(folder, code, version)

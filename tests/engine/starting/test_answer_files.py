@@ -46,11 +46,11 @@ async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"answers:\n  - {say: x, fail: server}\n", "answer 1: `fail` stands inside of `say`"),
+        (b"answers:\n  - {say: x, fail: server}\n", "answer 1: `fail` belongs inside `say`"),
         (b"answers: [{say: " + b"x" * 10_000_000 + b"}]\n", "8 M"),
         (b"answers: [{say: \xff\xfe\xfa}]\n", "UTF-8"),
         (b"answers: [{say: x\n", "line "),
-        (None, "no file"),
+        (None, "not a file"),
     ],
     ids=["key", "large", "no text", "broken", "folder"],
 )

@@ -16,7 +16,7 @@ ROLES = """{"name": "talk", "description": "One.", "roles": [{"name": "a", "role
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"enhance": {"start": True}}, "An enhance loop is about a workflow, and loops/talk.json is none."),
+        ({"enhance": {"start": True}}, "Enhance loops work only for workflows, and loops/talk.json is not one."),
     ],
 )
 async def test_what_only_workflows_have_is_refused(tmp_path: Path, more: dict[str, object], told: str) -> None:

@@ -73,7 +73,7 @@ async def test_the_table_of_a_database_that_models_get_to_read_is_shown(project:
         store = f"{{databaseUrlEnv: DOCS_DB, table: {table}, provider: ollama, model: m}}"
         given(project, SEARCH, f"rag: {{stores: {{docs: {store}}}}}")
         refused = await project.refused("flow.yaml")
-        told = f"sends texts to db.example.org, with what is in DOCS_DB, and reads the table {table} there for models"
+        told = f"sends data to db.example.org, with the value of DOCS_DB, and reads the table {table} there for models"
         assert told in refused.message
         assert told in refused.details["capabilities"]
         await project.start("flow.yaml", consent=agreed(project.data, refused.details))
@@ -96,18 +96,18 @@ async def test_a_fallback_is_a_place_that_texts_may_go_to(project: StartProject)
 @pytest.mark.parametrize(
     ("flow", "settings", "said"),
     [
-        (TOOLS, "servers: {thing: {command: x}}", "`things` is no configured MCP server; did you mean `thing`?"),
+        (TOOLS, "servers: {thing: {command: x}}", "Unknown MCP server `things`; did you mean `thing`?"),
         (TOOLS, "servers: {things: {type: stdio}}", "MCP server `things` has no `command`."),
-        (SEARCH, "{}", "`docs`, which `look` searches, is no store and no MCP server."),
+        (SEARCH, "{}", "Unknown store or MCP server `docs` in `look`."),
         (
             TOOLS,
             "servers: {things: {command: x, env: {GITHUB_TOKEN: abc}}}",
-            "`servers.things.env.GITHUB_TOKEN` holds a key itself, and keys never stand in files.",
+            "`servers.things.env.GITHUB_TOKEN` contains a key; never put keys in files.",
         ),
         (
             TOOLS,
             "servers: {things: {url: 'https://x.test', headers: {X-Api-Key: abc}}}",
-            "`servers.things.headers.X-Api-Key` holds a key itself, and keys never stand in files.",
+            "`servers.things.headers.X-Api-Key` contains a key; never put keys in files.",
         ),
     ],
 )
@@ -194,5 +194,5 @@ async def test_a_step_may_name_the_maker_of_its_vectors_where_execution_names_no
     refused = await project.refused("flow.yaml")
     assert (refused.code, refused.message) == (
         "provider_unavailable",
-        "`v` names no provider and model, and neither does `execution`.",
+        "`v` has no provider and model, and neither does `execution`.",
     )

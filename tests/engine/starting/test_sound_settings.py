@@ -44,24 +44,24 @@ async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ("limits: {budgetUsd: lots}\n", "`limits.budgetUsd` has to be a number"),
-        ("limits: {maxTokens: 0}\n", "`limits.maxTokens` is at least 1"),
-        ("limits: {wallClock: soon}\n", "`limits.wallClock` has to be a duration"),
-        ("limits: {budgetUSD: 3}\n", "`limits.budgetUSD` is not a key of `limits`; did you mean `budgetUsd`?"),
-        ("limits: 5\n", "`limits` has to be"),
+        ("limits: {budgetUsd: lots}\n", "`limits.budgetUsd` must be a number"),
+        ("limits: {maxTokens: 0}\n", "`limits.maxTokens` must be at least 1"),
+        ("limits: {wallClock: soon}\n", "`limits.wallClock` must be a duration"),
+        ("limits: {budgetUSD: 3}\n", "Unknown key `limits.budgetUSD` in `limits`; did you mean `budgetUsd`?"),
+        ("limits: 5\n", "`limits` must be"),
         ("limits: {perDay: {budgetUSD: 3}}\n", "did you mean `budgetUsd`?"),
-        ("limits: {perProject: {maxTokens: 0}}\n", "`limits.perProject.maxTokens` is at least 1"),
-        ("limits: {perDay: 5}\n", "`limits.perDay` has to be"),
+        ("limits: {perProject: {maxTokens: 0}}\n", "`limits.perProject.maxTokens` must be at least 1"),
+        ("limits: {perDay: 5}\n", "`limits.perDay` must be"),
         ("judge: {local: true\nlimits: {budgetUsd: 3}\n", ".loop-ls.yaml, line "),
         ("- limits\n", ".loop-ls.yaml"),
         (b"limits: {budgetUsd: 3} # \xff\xfe\n", "cannot be read"),
         ("# " + "x" * 9_000_000 + "\nlimits: {budgetUsd: 3}\n", "cannot be read: The file has 8.6 MB"),
-        ("providers: {ollama: {baseUrl: 5}}\n", "`providers.ollama.baseUrl` has to be"),
+        ("providers: {ollama: {baseUrl: 5}}\n", "`providers.ollama.baseUrl` must be"),
         ("providers: {ollama: {price: {input: 3}}}\n", "`providers.ollama.price` needs `output` too"),
         ("providers: {ollama: {price: {input: -3, output: 1}}}\n", "`providers.ollama.price` has a negative `input`"),
         ("providers: {ollama: {price: {}}}\n", "`providers.ollama.price` needs `input` and `output` too"),
         ("providers: {ollama: {price: {input: 3, outptu: 15}}}\n", "did you mean `output`?"),
-        ("providers: {ollama: {price: {input: .nan, output: 1}}}\n", "a number of dollars"),
+        ("providers: {ollama: {price: {input: .nan, output: 1}}}\n", "an amount in dollars"),
     ],
     ids=lambda value: str(value)[:24],
 )
@@ -78,7 +78,7 @@ async def test_a_limit_that_cannot_be_read_refuses_the_start(project: EngineProj
 async def test_a_limit_of_the_editor_that_cannot_be_read_refuses_the_start(project: EngineProject) -> None:
     answer = await project.start(None, settings={"limits": {"maxTokens": "many"}})
     assert (answer["ok"], answer["code"]) == (False, "bad_argument")
-    assert "`limits.maxTokens` has to be" in answer["message"]
+    assert "`limits.maxTokens` must be" in answer["message"]
 
 
 async def test_other_faults_of_settings_stop_no_run(project: EngineProject) -> None:

@@ -168,7 +168,7 @@ async def test_a_file_that_is_not_there_is_refused_before_its_folder_is_looked_t
 
 async def test_targets_that_are_not_there_or_something_else_are_refused(project: StartProject) -> None:
     assert (await project.refused(target=loop("nothing"))).code == "not_found"
-    assert (await project.refused(target=loop("plan"))).message == "`plan` is a step, no loop."
+    assert (await project.refused(target=loop("plan"))).message == "`plan` is a step, not a loop."
     assert (await project.refused("none.yaml")).code == "not_found"
     (project.root / "notes.yaml").write_text("a: 1\n")
     assert (await project.refused("notes.yaml")).code == "bad_argument"
@@ -179,7 +179,7 @@ async def test_a_folder_of_outputs_that_is_not_the_projects_own_is_refused_befor
 ) -> None:
     project.settings("outputsDir: /tmp\n")
     refused = await project.refused()
-    assert (refused.code, "`outputsDir` is `/tmp`" in refused.message) == ("file_has_errors", True)
+    assert (refused.code, "`outputsDir` cannot be `/tmp`" in refused.message) == ("file_has_errors", True)
     project.settings("outputsDir: out\n")
     await project.start()
     (project.root / ".loop-ls.yaml").unlink()
@@ -301,10 +301,10 @@ async def test_whom_a_start_names_is_asked_judged_priced_and_agreed_to(project: 
     acme = "providers: {acme: {baseUrl: 'https://acme.dev/v1', defaultModel: big}}\n"
     project.settings(f"limits: {{budgetUsd: 1}}\n{acme}")
     started = {"provider": "acme"}
-    assert "`big` of `acme`, and nobody knows its price" in (await project.refused(**started)).message
+    assert "`big` of `acme`, whose price is unknown" in (await project.refused(**started)).message
     project.settings(acme)
     asked = await project.refused(**started)
-    assert (asked.code, asked.details["capabilities"]) == ("consent_required", ["sends texts to acme.dev"])
+    assert (asked.code, asked.details["capabilities"]) == ("consent_required", ["sends data to acme.dev"])
     consent = agreed(project.data, asked.details)
     plan = await project.plan(**started, consent=consent)
     assert plan.details["instead"] == {"provider": "acme", "model": "big"}
@@ -315,7 +315,7 @@ async def test_a_provider_that_nobody_knows_is_refused_with_the_nearest_one(proj
     refused = await project.refused(provider="olama", model="m")
     assert (refused.code, refused.message) == (
         "bad_argument",
-        "`olama` is no configured provider; did you mean `ollama`?",
+        "Unknown provider `olama`; did you mean `ollama`?",
     )
 
 
@@ -360,7 +360,7 @@ async def test_settings_of_the_project_are_recorded_without_anything_secret(proj
     }
     project.settings("providers: {mine: {kind: openai, baseUrl: 'https://me:secret@example.test/v1'}}")
     refused = await project.refused()
-    assert refused.message.startswith("`providers.mine.baseUrl` holds a user name or a password before the host")
+    assert refused.message.startswith("`providers.mine.baseUrl` contains a user name or a password")
     assert "secret" not in refused.message
     assert "secret" not in str(prepared)
 
@@ -445,7 +445,7 @@ async def test_calls_that_are_too_deep_are_refused_before_the_start_in_one_sente
         return
     refused = await project.refused("w0.yaml")
     assert refused.code == "file_has_errors"
-    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
+    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; the limit is 16 levels"
 
 
 LOOP = "loops: [{{name: l, mode: iterate, items: '[1]', workflow: {0}, max_iterations: 1}}]"
@@ -460,7 +460,7 @@ async def test_calls_of_loops_are_counted_as_deep_as_those_of_steps(project: Sta
     project.write("w17.yaml", "steps: [{name: s, run: Do}]")
     assert (await project.start("w1.yaml")).started.name == "w1"
     refused = await project.refused("w0.yaml")
-    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; 16 levels are possible"
+    assert refused.message == "`w0` calls workflows 17 levels deep, down to `w17`; the limit is 16 levels"
 
 
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 10**400, "1", True, None, [1]])

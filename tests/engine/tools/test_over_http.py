@@ -86,4 +86,4 @@ async def test_a_server_that_takes_the_call_and_says_nothing_is_left(tmp_path: P
         async with Sessions({"shelf": {"url": url, "timeoutSeconds": 0.5}}, tmp_path, {}) as sessions:
             with pytest.raises(Failure) as caught:
                 await sessions.tools(["shelf"])
-    assert "said nothing within 0.5 s" in caught.value.message
+    assert "did not respond within 0.5 s" in caught.value.message

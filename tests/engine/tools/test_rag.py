@@ -67,7 +67,7 @@ async def test_WB_122_without_a_server_the_configured_default_is_searched(room: 
     assert json.loads(ran.output)["total_results"] == 3
     refused = await run(room, text)
     assert refused.outcome.failure is not None
-    assert "names no `server` to search, and the settings have no default" in refused.outcome.failure.message
+    assert "has no `server` to search, and the settings have no default" in refused.outcome.failure.message
 
 
 async def test_WB_160_a_store_says_which_tool_which_columns_and_who_makes_the_vector(room: Room) -> None:
@@ -106,7 +106,7 @@ async def test_WB_160_a_query_is_expanded_by_the_word_lists_of_the_project(room:
     ran = await run(room, text, rag)
     assert [call[1]["query"] for call in room.called] == ["about bread", "about loaf", "about bun"]
     assert json.loads(ran.output)["expanded_query"] == ["about loaf", "about bun"]
-    assert "names no `synonyms` or `acronyms`" in (await run(room, text)).warnings[0]
+    assert "`synonyms` and `acronyms` are not set" in (await run(room, text)).warnings[0]
 
 
 async def test_WB_160_a_project_says_how_far_a_query_is_expanded(room: Room) -> None:
@@ -151,7 +151,7 @@ async def test_WB_160_a_mock_run_starts_no_server(room: Room) -> None:
     ("mode", "said"),
     [
         ("{query: x, server: dosc}", "did you mean `docs`?"),
-        ("{query: x, server: docs, strategies: [far]}", "searches `docs` by `far`, which is no strategy of it"),
+        ("{query: x, server: docs, strategies: [far]}", "Unknown strategy `far` of `docs`"),
         ("{query: ' ', server: docs}", "`query` of `r` is empty"),
         ("{query: x, server: lame}", "MCP server `things` has no tool that searches"),
         ("{query: x, server: bare}", "store `bare` has neither `server` nor `databaseUrlEnv`"),

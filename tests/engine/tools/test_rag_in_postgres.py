@@ -100,11 +100,11 @@ async def test_a_store_says_which_column_tells_documents_apart(table: tuple[str,
     ("store", "said"),
     [
         ({"table": "shop.gone"}, "store `shop` has no table `shop.gone`"),
-        ({"table": "shop.plain"}, "has no columns with vectors"),
+        ({"table": "shop.plain"}, "has no vector columns"),
         ({"textColumns": ["nothing"]}, "`shop.Docs` of store `shop` has no column `nothing`"),
         (
             {"strategies": {"default": {"column": "body"}}},
-            "column `body` of `shop.Docs` is of type text, and no vector",
+            "column `body` of `shop.Docs` has type text, not vector",
         ),
         ({"table": 'Docs"; drop table "x'}, "has no table"),
         ({"table": ""}, "store `shop` of a database has no `table`"),

@@ -100,7 +100,7 @@ async def test_a_call_that_takes_too_long_is_given_up(opened: Open) -> None:
     sessions = opened(things=server())
     failure = await fails(sessions.call("things", "sleep", {"seconds": 30}, 0.3))
     assert failure.code == "timeout"
-    assert "tool `sleep` of MCP server `things` gave no answer within 0.3 s" in failure.message
+    assert "tool `sleep` of MCP server `things` did not respond within 0.3 s" in failure.message
 
 
 async def test_a_server_that_dies_is_started_again_for_the_next_call(opened: Open) -> None:
@@ -137,7 +137,7 @@ async def test_a_program_that_ends_at_once_says_why(opened: Open) -> None:
 
 async def test_a_server_that_never_answers_is_left(opened: Open) -> None:
     failure = await fails(opened(things=server("dumb", timeoutSeconds=0.5)).tools(["things"]))
-    assert "said nothing within 0.5 s" in failure.message
+    assert "did not respond within 0.5 s" in failure.message
     assert programs() == []
 
 
@@ -161,11 +161,14 @@ async def test_a_variable_that_is_not_set_is_named(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "`thing` is no configured MCP server"),
+        ({}, "Unknown MCP server `thing`"),
         ({"things": {"url": "http://x"}}, "did you mean `things`?"),
         ({"thing": {}}, "has no `url`"),
         ({"thing": {"type": "stdio"}}, "has no `command`"),
-        ({"thing": {"type": "pigeon", "command": "x"}}, "is of type `pigeon`; there are `stdio`, `http` and `sse`"),
+        (
+            {"thing": {"type": "pigeon", "command": "x"}},
+            "has the unknown type `pigeon`; expected `stdio`, `http` or `sse`",
+        ),
     ],
 )
 async def test_half_an_entry_says_what_is_missing(opened: Open, settings: dict[str, Any], said: str) -> None:
@@ -175,7 +178,7 @@ async def test_half_an_entry_says_what_is_missing(opened: Open, settings: dict[s
 async def test_after_the_run_nothing_is_started_any_more(opened: Open) -> None:
     sessions = opened(things=server())
     await sessions.aclose()
-    assert "the run is over" in (await fails_plainly(sessions.tools(["things"]))).message
+    assert "the run has ended" in (await fails_plainly(sessions.tools(["things"]))).message
     assert programs() == []
 
 

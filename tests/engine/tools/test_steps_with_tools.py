@@ -81,8 +81,8 @@ async def test_WB_161_every_call_is_a_fact_with_its_arguments(room: Room) -> Non
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (("nosuch", {}), "there is no tool `nosuch`; there are echo, add"),
-        (("echo", '{"text": '), "the arguments of `echo` are no JSON object"),
+        (("nosuch", {}), "unknown tool `nosuch`; available tools: echo, add"),
+        (("echo", '{"text": '), "the arguments of `echo` are not a JSON object"),
         (("fail", {}), "fail does not work"),
     ],
 )
@@ -100,7 +100,7 @@ async def test_WB_161_a_tool_that_nobody_offered_fails_beside_one_that_is_called
     assert ran.output == "it is 3"
     unknown, known = ran.models.requests[1].turns[0].answers
     assert (unknown.failed, known.failed, known.text) == (True, False, "3")
-    assert "there is no tool `rm_rf`" in unknown.text
+    assert "unknown tool `rm_rf`" in unknown.text
     assert [name for name, _ in room.called] == ["add"]
 
 
@@ -123,14 +123,14 @@ async def test_WB_161_a_tool_that_is_too_slow_is_told_to_the_model(room: Room) -
     text = WORKFLOW.replace("servers:", "timeout: 300ms, servers:")
     ran = await room.run(text, {"find": [calls(("sleep", {"seconds": 20})), "without it"]})
     assert ran.output == "without it"
-    assert "gave no answer within 0.3 s" in answers(ran.models.requests[1])[0]
+    assert "did not respond within 0.3 s" in answers(ran.models.requests[1])[0]
 
 
 async def test_WB_161_a_huge_result_is_shown_with_its_middle_left_out(room: Room) -> None:
     ran = await room.run(WORKFLOW, {"find": [calls(("big", {"characters": 3_000_000})), "done"]})
     [answer] = answers(ran.models.requests[1])
     assert len(answer) < 51_000
-    assert "characters left out" in answer
+    assert "characters omitted" in answer
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def test_WB_010_references_models_and_accumulate_are_taken_literally() -> 
     work = "steps: [{name: work, run: hello}]"
     ran = await run({"main": main, "work": work}, {"judge": "NO", "work": "out"})
     assert ran.models.asked("s")[0].model == "{{env.M}}"
-    assert ran.of("step_failed")[0]["error"]["message"] == "there is no workflow `{{env.W}}`"
+    assert ran.of("step_failed")[0]["error"]["message"] == "unknown workflow `{{env.W}}`"
     assert len(ran.prompts("work")) == 1  # the loop's only: the template called nothing
 
 

@@ -35,7 +35,7 @@ async def test_WB_156_texts_are_joined_by_a_blank_line_and_cut_into_chunks() -> 
 async def test_WB_014_an_unknown_name_stays_as_written_in_the_text_that_is_embedded() -> None:
     ran = await run('steps: [{name: v, embeddings: {input: "about {{nothing}}"}}]')
     assert ran.models.embedded[0].texts == ("about {{nothing}}",)
-    assert ran.warnings == ["`v` uses `{{nothing}}`, which nothing defines; it stays as written"]
+    assert ran.warnings == ["`v` uses `{{nothing}}`, which is not defined; it stays as written"]
 
 
 async def test_WB_157_provider_and_model_each_come_from_mode_step_then_execution() -> None:
@@ -104,7 +104,7 @@ async def test_WB_157_many_chunks_are_several_calls_and_each_is_paid_once() -> N
 async def test_WB_157_nothing_to_embed_is_a_failure() -> None:
     ran = await run('steps: [{name: v, embeddings: {input: " "}}]')
     assert ran.outcome.failure is not None
-    assert ran.outcome.failure.message == "`v` has no text to make vectors of"
+    assert ran.outcome.failure.message == "`v` has no text to embed"
 
 
 @pytest.mark.parametrize("mode", ["{input: x}", "{input_file: gone.txt}"])

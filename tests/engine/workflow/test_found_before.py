@@ -1,6 +1,6 @@
 """What fails at run time is found by the checker before: both read one table of keys, and know the same names.
 
-Each line is run by the real engine with scripted models, and checked. Where the engine says that nothing defines a
+Each line is run by the real engine with scripted models, and checked. Where the engine says that which is not defined a
 variable, there is a finding at it; where it fills the variable in, no rule calls it unknown.
 """
 
@@ -98,7 +98,7 @@ async def is_unknown(text: str, name: str) -> bool:
         *done.warnings,
         *(str(fact.get("error", fact)) for kind in ("step_failed", "iteration_failed") for fact in done.of(kind)),
     ]
-    return any(f"{{{{{name}}}}}" in one and "nothing defines" in one for one in told)
+    return any(f"{{{{{name}}}}}" in one and "which is not defined" in one for one in told)
 
 
 def findings(text: str) -> list[Finding]:

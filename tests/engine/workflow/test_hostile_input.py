@@ -17,7 +17,7 @@ async def test_WB_107_a_workflow_that_calls_itself_ends_with_a_sentence_after_si
     done = await run({"main": "steps: [{name: a, run: x}, {name: again, template: {name: main}}]"})
     assert done.outcome.failure is not None
     assert done.outcome.failure.code == "too_deep"
-    assert "workflows call one another 16 levels deep already" in done.outcome.failure.message
+    assert "workflow calls are already nested 16 levels deep" in done.outcome.failure.message
     assert len(done.order) == 17
 
 
@@ -151,7 +151,7 @@ async def test_WB_127_items_from_an_answer_may_not_leave_the_workspace() -> None
     """
     done = await run({"main": main, "work": ITEM}, {"list": "file:///etc/passwd"})
     assert done.outcome.failure is not None
-    assert "there is no items file /etc/passwd in the workspace" in done.outcome.failure.message
+    assert "items not found in the workspace: file /etc/passwd" in done.outcome.failure.message
 
 
 async def test_WB_124_a_deep_json_in_a_list_of_items_is_text_and_no_crash() -> None:

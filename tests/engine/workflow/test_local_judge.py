@@ -94,7 +94,7 @@ async def test_WB_158_a_value_cannot_turn_the_condition_into_another_one() -> No
 async def test_WB_158_an_empty_text_to_look_for_is_never_met() -> None:
     ran = await looped("'The output says {{env.MARK}}'", "anything", head="env: {MARK: ''}")
     assert ran.reason == "max_iterations"
-    assert "empty text" in ran.warnings[0]
+    assert "empty string" in ran.warnings[0]
 
 
 async def test_WB_158_without_the_setting_a_model_is_asked() -> None:
@@ -117,5 +117,5 @@ def test_WB_158_a_condition_that_nobody_can_decide_is_refused_at_the_start() -> 
     found = refusal(library, "main", LOCAL)
     assert found is not None
     assert found.code == "bad_argument"
-    assert "`until` of `l` takes judgement" in found.message
+    assert "`until` of `l` needs a model" in found.message
     assert refusal(library, "main", {}) is None

@@ -92,7 +92,7 @@ async def test_C10_references_are_resolved_as_the_checker_does() -> None:
     for reference, meant in (("y", "d/e/y"), ("e/y", "d/e/y"), ("X", "x")):
         ran = await run(calling(reference))
         assert ran.outcome.failure is not None
-        assert ran.outcome.failure.message == f"there is no workflow `{reference}`"
+        assert ran.outcome.failure.message == f"unknown workflow `{reference}`"
         assert ran.outcome.failure.hint == f"did you mean `{meant}`?"
 
 

@@ -101,7 +101,7 @@ def test_WB_044_errors_refuse_a_run_wherever_it_could_get_to() -> None:
     assert "WF006" in found.message
     found = refused(calling)
     assert found is not None
-    assert (found.code, found.message) == ("file_has_errors", "there is no workflow `work` (WF601)")
+    assert (found.code, found.message) == ("file_has_errors", "unknown workflow `work` (WF601)")
 
 
 def test_WB_047_a_key_repeated_in_a_step_is_refused() -> None:

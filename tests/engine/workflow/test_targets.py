@@ -148,7 +148,7 @@ async def test_WB_163_missing_skills_are_told_once_for_each_step(tmp_path: Path)
     }
     ran = await run(files, {"judge": "NO"}, root=str(tmp_path))
     assert [warning for warning in ran.warnings if "skills" in warning] == [
-        "`work` names skills that are not there (skills/pdf/SKILL.md): it works without them"
+        "`work` uses unknown skills (skills/pdf/SKILL.md) and runs without them"
     ]
 
 
@@ -179,12 +179,12 @@ async def test_WB_163_a_skill_is_read_inside_of_the_project_alone(tmp_path: Path
     (project / "skills" / "link").symlink_to(tmp_path / "secret")
     ran = await run("steps: [{name: a, run: x, skills: [link, ../../secret]}]", root=str(project))
     assert [request.system for request in ran.models.requests] == [None]
-    assert "not there" in ran.warnings[0]
+    assert "unknown skills" in ran.warnings[0]
 
 
 async def test_WB_163_who_wants_skills_and_names_none_is_told_where_they_are_listed(tmp_path: Path) -> None:
     ran = await run("steps: [{name: a, run: x, servers: [skills]}]", root=str(tmp_path))
-    assert ran.warnings == ["`a` wants `skills` and names none: list them in `skills`"]
+    assert ran.warnings == ["`a` uses the server `skills` but lists no skills: add them to `skills`"]
 
 
 async def test_WB_164_text_is_shown_while_it_comes() -> None:

@@ -180,7 +180,7 @@ loops:
 def test_D_needs_offers_no_step_that_would_close_a_circle(ask: Any) -> None:
     asked = ask(NEEDS % "[$0]")
     assert asked.labels == ["refined", "b", "a"]
-    assert asked.items[0].detail == "loop of w, its result is used here"
+    assert asked.items[0].detail == "loop of w, result is used here"
 
 
 @pytest.mark.parametrize(

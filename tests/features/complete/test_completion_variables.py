@@ -81,7 +81,7 @@ def test_D_in_the_with_of_a_refine_loop_loop_variables_come_first(ask: Any) -> N
 
 def test_D_each_loop_variable_tells_its_meaning_and_first_value(ask: Any) -> None:
     asked = at(ask, "with")
-    assert asked.item("loop.last.output").detail == 'the output of the iteration before ("" in the first)'
+    assert asked.item("loop.last.output").detail == 'the output of the previous iteration ("" in the first)'
     assert asked.item("loop.iteration").detail == "the number of this iteration, from 1 (1 in the first)"
     told = describe(asked.workspace, asked.document, asked.item("loop.history").about) or ""
     assert "iteration 1: empty · iteration 2: output 1 · iteration 3: `output 1---output 2`" in told
@@ -105,7 +105,7 @@ def test_D_in_a_step_results_of_what_it_waits_for_come_before_others(ask: Any) -
     assert labels.index("refine") < labels.index("each")
     assert {"drafts", "loop.iteration", "loop.output", "input", "env.TONE", "audience"} <= set(labels)
     assert not {"later", "last", "loop.last.output", "loop.history"} & set(labels)
-    assert "which is then waited for" in at(ask, "step").item("each").detail
+    assert "adds a dependency" in at(ask, "step").item("each").detail
 
 
 def test_D_in_until_nothing_is_offered_that_would_be_found_there(ask: Any) -> None:

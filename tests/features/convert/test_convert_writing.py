@@ -97,7 +97,7 @@ def test_every_parameter_of_a_role_loop_is_described() -> None:
         Gist("a", "d", (Part("work", (Ref("parameter", "x"),)),), None, 2, parameters)
     ).files.values()
     assert json.loads(text)["parameters"] == [
-        {"name": "x", "description": "What stands for x.", "required": True},
+        {"name": "x", "description": "Value of x.", "required": True},
         {"name": "y", "description": "How much", "required": False, "default": "3"},
     ]
 

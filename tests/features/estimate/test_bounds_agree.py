@@ -82,9 +82,9 @@ def test_a_judge_is_counted_and_told_only_where_a_model_is_asked(
     (lens,) = (one.title for one in lenses(workspace, document) if one.title.startswith("≤ 4 iterations"))
     found = estimate(workspace, document, loop)
     asked.__dict__["workspace"] = workspace
-    assert lens == f"≤ 4 iterations · ≤ {own} calls, {own + 1} with what it waits for"
+    assert lens == f"≤ 4 iterations · ≤ {own} calls, {own + 1} with dependencies"
     assert found.calls.most == own + 1
-    assert f"together {own} calls{', the judge included' if judged else ''}." in found.why
+    assert f"{own} calls in total{', including the judge' if judged else ''}." in found.why
     assert f"Worst case: {own} model calls" in asked.told
     assert ("judge" in asked.told) is judged
 
@@ -93,15 +93,15 @@ def test_the_limit_of_the_project_counts_where_it_is_lower(ask: Any) -> None:
     workspace, document, asked = project(ask, LIMIT)
     loops = [lens.title for lens in lenses(workspace, document) if " · ≤ " in lens.title]
     assert loops == [
-        "≤ 2 iterations · ≤ 6 calls, 7 with what it waits for",
-        "≤ 2 items · ≤ 4 calls, 5 with what it waits for",
+        "≤ 2 iterations · ≤ 6 calls, 7 with dependencies",
+        "≤ 2 items · ≤ 4 calls, 5 with dependencies",
     ]
     told = hover(workspace, document, asked.at)
     assert told is not None
     assert "at most 2 iterations" in told.text
     assert "Worst case: 6 model calls (3 calls per iteration" in told.text
     found = estimate(workspace, document)
-    assert "`refine`: at most 2 iterations, together 6 calls" in found.why
+    assert "`refine`: at most 2 iterations, 6 calls in total" in found.why
     plain, again, _ = project(ask, "limits: {maxIterations: 50}\n")
     assert estimate(plain, again).calls == estimate(*project(ask, "")[:2]).calls
 

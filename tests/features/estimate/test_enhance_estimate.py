@@ -39,13 +39,13 @@ def test_an_enhance_loop_is_all_its_rounds_and_the_plans_between() -> None:
     calls, usd, why = cost(PRICED + "enhance: {workflows: {report: {enabled: true, maxRounds: 3}}}\n")
     assert calls == (2, 3 * 2 + 2 * 2)
     assert usd == Dollars(0.4, pytest.approx(3 * 0.4 + 4 * 0.2))
-    assert why.startswith("An enhance loop: at most 3 rounds and 4 answers of the planner, $5.00 in all.")
+    assert why.startswith("An enhance loop: at most 3 rounds and 4 answers of the planner, $5.00 in total.")
 
 
 def test_its_cap_bounds_what_it_may_cost() -> None:
     _, usd, why = cost(PRICED + "enhance: {budgetCapUsd: 1, workflows: {report: {enabled: true}}}\n")
     assert usd == Dollars(0.4, 1.0)
-    assert "$1.00 in all" in why
+    assert "$1.00 in total" in why
 
 
 def test_without_a_price_of_the_workflow_there_is_the_cap() -> None:
@@ -58,4 +58,4 @@ def test_without_a_price_of_the_workflow_there_is_the_cap() -> None:
 def test_a_faulty_price_is_not_known_rather_than_nothing(price: str) -> None:
     _, usd, why = cost(f"providers: {{acme: {{kind: openai, baseUrl: 'http://x', price: {price}}}}}\n")
     assert usd is None
-    assert "No price is known of `acme` `m`" in why
+    assert "Unknown price for `acme` `m`" in why

@@ -68,23 +68,23 @@ def told(ask: Any, mark: str, source: str = FLOW) -> str:
     [
         (
             "temper|ature: 0.9",
-            ["a number", "from 0 to 2", "default `0.7`", "`execution`", "mcp-cli reads this and never sends it"],
+            ["a number", "from 0 to 2", "default `0.7`", "`execution`", "mcp-cli reads this but never sends it"],
         ),
-        ("temperature: 0.|9", ["Counts here: `0.9`, in place of `0.2` from `execution`."]),
+        ("temperature: 0.|9", ["Used here: `0.9`, instead of `0.2` from `execution`."]),
         (
             "on_fail|ure: continue",
-            ["`halt`, `continue` or `retry`", "Counts here: `continue`, like `execution.on_error`."],
+            ["`halt`, `continue` or `retry`", "Used here: `continue`, like `execution.on_error`."],
         ),
         (
             "max_iter|ations: 4",
-            ["rounds of tool calls", "Not the iterations of a loop", "in place of `10` from the default"],
+            ["rounds of tool calls", "Not the iterations of a loop", "instead of `10` from the default"],
         ),
-        ("max_iter|ations: 5", ["ends after this many iterations", "required", "Worst case: 15 model calls"]),
+        ("max_iter|ations: 5", ["Maximum iterations", "required", "Worst case: 15 model calls"]),
         ("timeout: 1m|30s", ["1 minute 30 seconds"]),
-        ("prov|ider: ollama\n", ["The provider that steps ask"]),
+        ("prov|ider: ollama\n", ["Provider for steps"]),
         ("provider: oll|ama\n", ["`ollama`", "on this machine", "Default model: `qwen2.5:32b`"]),
         ("workfl|ow: polish", ["never tries the folder of the caller", "15 model calls"]),
-        ("st|eps:\n  - name: plan", ["The last step in the list gives the result"]),
+        ("st|eps:\n  - name: plan", ["The last one in the list gives the result"]),
         ("unt|il:", ["answers YES or NO", "first 2000 bytes"]),
     ],
 )
@@ -97,16 +97,16 @@ def test_D_keys_and_values(ask: Any, mark: str, parts: list[str]) -> None:
 @pytest.mark.parametrize(
     ("mark", "parts"),
     [
-        ("Plan {{inp|ut}}", ["input of the workflow", "started with", "Can be empty"]),
+        ("Plan {{inp|ut}}", ["input of the workflow", "input of this workflow", "Can be empty"]),
         ("{{env.TO|NE}}", ["constant", "friendly"]),
-        ("{{aud|ience}}", ["parameter", "the caller hands it over"]),
+        ("{{aud|ience}}", ["parameter", "callers pass it in"]),
         ("{{refi|ne}}", ["final output of loop `refine`", "of `polish`, at most 5 iterations"]),
         ("{{dra|fts}}", ["outputs of all iterations of loop `refine`"]),
-        ("{{loop.itera|tion}}", ["how many iterations were run (`refine`)"]),
+        ("{{loop.itera|tion}}", ["number of iterations (`refine`)"]),
         ('previous: "{{loop.last|.output}}', ["iteration 1: empty · iteration 2: output 1"]),
-        ("{{loop.outp|ut}} The", ["The output that is judged", "iteration 1: output 1", "better without it"]),
+        ("{{loop.outp|ut}} The", ["The output that is judged", "iteration 1: output 1", "don't use it in a condition"]),
         ('text: "{{pl|an}}', ["the run step `plan`: “Plan {{input}}", "Empty when it fails (`on_failure: continue`)."]),
-        ("{{env.TO|N}}", ["does not exist here", "Did you mean `{{env.TONE}}`?"]),
+        ("{{env.TO|N}}", ["is not available here", "Did you mean `{{env.TONE}}`?"]),
     ],
 )
 def test_D_variables_tell_producer_value_and_emptiness(ask: Any, mark: str, parts: list[str]) -> None:
@@ -118,7 +118,7 @@ def test_D_variables_tell_producer_value_and_emptiness(ask: Any, mark: str, part
 
 def test_D_a_variable_that_does_not_exist_after_the_loop(ask: Any) -> None:
     source = FLOW.replace('previous: "{{loop.last.output}}"\n', "")
-    assert "does not exist here" in told(ask, "{{loop.last.out|put}}", source)
+    assert "is not available here" in told(ask, "{{loop.last.out|put}}", source)
 
 
 def test_D_references_tell_key_file_description_parameters_and_last_step(ask: Any) -> None:
@@ -132,9 +132,7 @@ def test_D_references_tell_key_file_description_parameters_and_last_step(ask: An
         "Start with PASS",
     ):
         assert part in text, text
-    assert "No workflow is called `nope`" in told(
-        ask, "workflow: no|pe", FLOW.replace("workflow: polish", "workflow: nope")
-    )
+    assert "Unknown workflow `nope`" in told(ask, "workflow: no|pe", FLOW.replace("workflow: polish", "workflow: nope"))
 
 
 def test_D_loops_tell_their_worst_case(ask: Any) -> None:
@@ -152,7 +150,7 @@ def test_needs_arguments_and_constants(ask: Any) -> None:
     assert "repeats `polish`" in told(ask, "needs: [ref|ine]")
     assert "First used in `write`" in told(ask, "te|xt: ")
     assert "has no variable of this name" in told(ask, "od|d: x")
-    assert "Read in `plan`" in told(ask, "TO|NE: friendly")
+    assert "Used in `plan`" in told(ask, "TO|NE: friendly")
     assert "Called in 1 place, by `flow`" in str(ask(FLOW.replace("name: polish\n", "name: pol$0ish\n")).told)
 
 

@@ -91,7 +91,7 @@ def test_the_text_of_until_shows_the_question_and_what_to_write(ask: Any) -> Non
 def test_a_condition_that_names_the_word_of_its_callee_gets_no_advice(ask: Any) -> None:
     told = ask(FLOW % ("b", "The review $0starts with PASS")).told
     assert "Evaluate this condition" in told
-    assert "can be held to" not in told
+    assert "the called workflow provides" not in told
 
 
 def test_where_the_engine_looks_itself_there_is_no_question(ask: Any) -> None:

@@ -59,7 +59,7 @@ def test_what_may_be_run_and_what_it_costs_at_most(ask: Any) -> None:
         "2: ▶ Run workflow [loopLs.run]",
         "2: ≤ 22 calls",
         "6: ▶ Run loop [loopLs.run]",
-        "6: ≤ 2 iterations · ≤ 6 calls, 7 with what it waits for",
+        "6: ≤ 2 iterations · ≤ 6 calls, 7 with dependencies",
         "10: ▶ Run loop [loopLs.run]",
         "10: ≤ 5 iterations · ≤ 15 calls",
     ]
@@ -168,7 +168,7 @@ def test_UP_51_the_last_result(ask: Any, loop: LoopView, status: str, text: str)
 
 def test_a_crash_in_between_is_told(ask: Any) -> None:
     lines = shown(ask, running(recovered=True, paid_twice=True))
-    assert lines[-2].endswith("recovered after a restart; one call may have been paid twice")
+    assert lines[-2].endswith("recovered after a restart; one call may have been billed twice")
 
 
 def test_runs_of_other_files_do_not_show(ask: Any) -> None:

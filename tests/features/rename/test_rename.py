@@ -135,7 +135,7 @@ def test_references_keep_their_form_and_their_meaning(ask: Any) -> None:
     other = "#- here/shine.yaml\n$schema: workflow/v2.0\nname: shine\nversion: 1.0.0\nsteps: [{name: a, run: b}]\n"
     source = FLOW.replace("#- flow.yaml", "#- here/flow.yaml") + other
     assert "workflow: gloss" in renamed(ask, "workflow: pol|ish", "gloss", source)["here/flow.yaml"]
-    assert "beside `flow` there is another `shine`" in reason(ask, "workflow: pol|ish", "shine", source)
+    assert "another `shine`" in reason(ask, "workflow: pol|ish", "shine", source)
     moved = FLOW.replace("#- polish-file.yaml", "#- sub/p.yaml").replace("workflow: polish", "workflow: sub/polish")
     assert "workflow: sub/shine" in renamed(ask, "workflow: sub/pol|ish", "shine", moved)["flow.yaml"]
 
@@ -146,15 +146,15 @@ def test_references_keep_their_form_and_their_meaning(ask: Any) -> None:
         ("{name: dr|aft", "check", "`check` is already a step of `flow` (line 7)"),
         ("{name: dr|aft", "all", "already a collected output"),
         ("{name: dr|aft", "who", "already uses `{{who}}` as a parameter"),
-        ("{name: dr|aft", "loop", "name of the language"),
-        ("{name: dr|aft", "two words", "cannot stand in a placeholder"),
-        ("{name: dr|aft", "a.b", "cannot stand in a placeholder"),
-        ("{name: dr|aft", "", "cannot stand in a placeholder"),
-        ("{{env.TO|NE}}", "LANG", "a constant `LANG` already"),
+        ("{name: dr|aft", "loop", "reserved name"),
+        ("{name: dr|aft", "two words", "Invalid name"),
+        ("{name: dr|aft", "a.b", "Invalid name"),
+        ("{name: dr|aft", "", "Invalid name"),
+        ("{{env.TO|NE}}", "LANG", "Constant `LANG` already exists"),
         ("Improve {{te|xt}}", "tone", "already uses `{{tone}}`"),
         ("Improve {{te|xt}}", "write", "already a step"),
-        ("workflow: pol|ish", "flow", "a workflow `flow` already"),
-        ("Draft {{in|put}}", "x", "name of the language"),
+        ("workflow: pol|ish", "flow", "Workflow `flow` already exists"),
+        ("Draft {{in|put}}", "x", "reserved name"),
     ],
 )
 def test_UP_22_a_clash_is_refused_with_the_reason(ask: Any, mark: str, new: str, part: str) -> None:

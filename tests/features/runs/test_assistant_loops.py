@@ -122,15 +122,15 @@ OFF = "name: A\npersona: p\nloopEnabled: false\nmaxIterations: 7\n"
 
 
 def test_AB_144_off_takes_the_criterion_away_and_on_writes_the_chosen_one(ask: Ask) -> None:
-    assert switched(ask, ON, "Turn the loop off") == OFF
+    assert switched(ask, ON, "Disable the loop") == OFF
     expected = {"Regex match": "regex", "Test passes": "test_pass"}
     expected |= {"Manual review": "manual", "Max iterations only": "max_iterations"}
     for label, type_ in expected.items():
-        found = read_assistants(switched(ask, OFF, f"Turn the loop on: {label}"))
+        found = read_assistants(switched(ask, OFF, f"Enable the loop: {label}"))
         assert not isinstance(found, list)
         assert found[0].criteria is not None
         assert (found[0].loop_enabled, found[0].criteria.type, found[0].max_iterations) == (True, type_, 7)
-    bare = read_assistants(switched(ask, "name: A\npersona: p\n", "Turn the loop on: Manual review"))
+    bare = read_assistants(switched(ask, "name: A\npersona: p\n", "Enable the loop: Manual review"))
     assert not isinstance(bare, list)
     assert bare[0].loop_enabled
 
@@ -200,7 +200,7 @@ def test_an_estimate_counts_iterations_and_budgets(ask: Ask) -> None:
     assert (both.calls.least, both.calls.most, both.usd) == (11, 20, None)
     fixer = estimate(one.workspace, one.document, assistant="fixer")
     assert (fixer.calls.least, fixer.calls.most) == (1, 10)
-    assert "nobody knows what one costs" in fixer.why
+    assert "the cost is unknown" in fixer.why
     text = "name: A\npersona: p\nloopEnabled: true\nmaxBudgetUsd: 0.5\nloopCriteria: {type: manual}\n"
     capped = ask(f"{text}$0", None, False, YAML)
     found = estimate(capped.workspace, capped.document)

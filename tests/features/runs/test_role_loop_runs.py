@@ -67,7 +67,7 @@ def run(status: str = "completed", reason: str | None = "approved", **more: Any)
         "maxIterations": 3,
         **more,
     }
-    verdicts = (("no", "no word of approval"), ("yes" if reason == "approved" else "no", "`LGTM` approves"))
+    verdicts = (("no", "no approval"), ("yes" if reason == "approved" else "no", "`LGTM` approves"))
     events = [
         event
         for number, (verdict, answer) in enumerate(verdicts, 1)
@@ -99,14 +99,14 @@ def test_UP_69_a_run_says_how_it_ended_on_the_name_with_the_words_that_decided(
     assert finding.message.startswith(message)
     assert finding.severity is severity
     assert document.text.slice(finding.span) == '"pair"'
-    assert any("no word of approval" in related.message for related in finding.related)
+    assert any("no approval" in related.message for related in finding.related)
     assert {document.text.slice(related.span) for related in finding.related} == {'"termination_condition"'}
 
 
 def test_after_a_limit_the_finding_advises() -> None:
     _, document = opened()
     [finding] = run_findings(document, run("completed", "max_iterations"))
-    assert "word of approval" in finding.message
+    assert "ask for approval" in finding.message
 
 
 def test_another_loop_is_not_ours() -> None:

@@ -36,7 +36,7 @@ def test_EB_112_a_workflow_may_have_its_own() -> None:
 
 
 def test_a_cap_is_more_than_nothing() -> None:
-    assert knobs({"budgetCapUsd": 0})[1][0].message == "`budgetCapUsd` is more than 0"
+    assert knobs({"budgetCapUsd": 0})[1][0].message == "`budgetCapUsd` must be more than 0"
 
 
 def test_the_pool_is_a_list_of_pairs() -> None:

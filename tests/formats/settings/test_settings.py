@@ -87,7 +87,7 @@ def test_LS_problems_have_a_rule_and_a_place(text: str, expected: list[tuple[str
 
 def test_LS002_suggests_the_nearest_key() -> None:
     (found,) = read_settings("judge:\n  provder: x\n")[1]
-    assert found.message == "`provder` is not a key of `judge`; did you mean `provider`?"
+    assert found.message == "Unknown key `provder` in `judge`; did you mean `provider`?"
 
 
 def test_a_bad_value_is_left_out_and_the_rest_counts() -> None:

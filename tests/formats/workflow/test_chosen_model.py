@@ -43,9 +43,9 @@ def test_who_is_chosen(choose: Any, provider: Any, model: Any, settings: Any, fo
 @pytest.mark.parametrize(
     ("provider", "model", "settings", "told", "hint"),
     [
-        ("house", None, HOUSE, "`house` has no default model", "Say which one"),
-        ("opnai", "m", {}, "`opnai` is no configured provider; did you mean `openai`?", "others go under `providers`"),
-        ("nobody", None, {"nobody": {"price": {}}}, "`nobody` is no configured provider", "with `kind` and `baseUrl`"),
+        ("house", None, HOUSE, "`house` has no default model", "Set one"),
+        ("opnai", "m", {}, "Unknown provider `opnai`; did you mean `openai`?", "add others under `providers`"),
+        ("nobody", None, {"nobody": {"price": {}}}, "Unknown provider `nobody`", "with `kind` and `baseUrl`"),
     ],
 )
 def test_who_cannot_be_chosen(choose: Any, provider: str, model: Any, settings: Any, told: str, hint: str) -> None:

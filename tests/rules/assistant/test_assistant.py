@@ -338,8 +338,8 @@ def fixes(text: str, rule: str, path: str = PATH) -> list[str]:
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ("purpose: 5", ["Put quotes around it"]),
-        ("purpose: true", ["Put quotes around it"]),
+        ("purpose: 5", ["Add quotes"]),
+        ("purpose: true", ["Add quotes"]),
         ("purpose: [coding]", []),
         ("loopEnabled: 3", []),
         ("loopEnabled: 'true'", ["Remove the quotes"]),
@@ -380,7 +380,7 @@ def test_AL025_says_how_many_iterations_cost_something(number: int, start: str) 
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ("loopCriteria: {type: manual}\nmaxIterations: 1", ["Switch the loop on"]),
+        ("loopCriteria: {type: manual}\nmaxIterations: 1", ["Enable the loop"]),
         ("loopEnabled: false\nloopCriteria: {type: manual}\nmaxIterations: 1", []),
     ],
 )
@@ -423,7 +423,7 @@ def test_AL014_words_are_split_where_a_shell_would_do_nothing_else() -> None:
     def offered(command: str) -> list[str]:
         return fixes(f"{HEAD}loopCriteria: {{type: test_pass, value: {json.dumps(command)}}}\n", "AL018")
 
-    assert offered('python3 x.py -k "a or b"') == ["Give the exact words in `argv`"]
+    assert offered('python3 x.py -k "a or b"') == ["List the exact arguments in `argv`"]
     assert offered('python3 x.py -k "a or b') == []
     assert offered('python3 x.py -k "a" | tail') == []
 
@@ -439,7 +439,7 @@ def test_AL024_counts_with_the_limit_of_the_settings() -> None:
         found = findings_of(read_fixture(text, PATH, head=False), settings=settings_of({"limits": limits})[0])[PATH]
         return [one.message for one in found if one.rule == "AL024"]
 
-    end = "both answers end this loop, so one iteration runs and not {}"
+    end = "Approve and reject both end this loop, so `maxIterations: {}` has no effect"
     assert told({}, "") == [end.format(10)]
     assert told({}, "maxIterations: 4\n") == [end.format(4)]
     assert told({"maxIterations": 3}, "maxIterations: 4\n") == [end.format(3)]

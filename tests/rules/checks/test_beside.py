@@ -49,7 +49,7 @@ def test_keys_are_completed_and_told() -> None:
     document = document_of(workspace, "report.checks.yaml")
     assert "severity" in [one.label for one in complete(workspace, document, Position(2, 6)).items]
     shown = hover(workspace, document, Position(1, 6))
-    assert shown is not None and "What is compared" in shown.text
+    assert shown is not None and "Type of check." in shown.text
 
 
 def test_a_workflow_of_such_a_name_stays_a_workflow() -> None:

@@ -105,8 +105,8 @@ def test_an_estimate_says_what_rubrics_ask_besides() -> None:
     checks = f"assert: [{{{good}}}, {{name: b, {long}}}]"
     workspace = workspace_of(read_fixture(f"#- loops/pair.checks.yaml\n{checks}\n{PAIR}"))
     told = estimate(workspace, document_of(workspace, "loops/pair.json")).why
-    assert told.endswith("With `--check` a judge is asked besides: 4 calls for each iteration.")
+    assert told.endswith("With `--check` a judge is also called: 4 calls for each iteration.")
     flow = '#- flow.yaml\nsteps: [{name: write, run: "Write about {{input}}"}]'
     workspace = workspace_of(read_fixture(f"#- flow.checks.yaml\nassert: [{{type: llm-rubric, value: Good.}}]\n{flow}"))
     told = estimate(workspace, document_of(workspace, "flow.yaml")).why
-    assert told.endswith("With `--check` a judge is asked besides: 1 call in a run.")
+    assert told.endswith("With `--check` a judge is also called: 1 call in a run.")

@@ -68,7 +68,7 @@ def test_every_setting_has_its_line_on_the_page() -> None:
     assert "- `enhance.workflows.<name>.enabled`: " in page
     assert "- `providers.<name>.apiKeyEnv`: " in page
     assert settings_named("limits.budgetUsd") == [
-        "- `limits.budgetUsd`: The most US dollars that one run may cost: it ends before the call that could "
-        "pass it. (a number; at least 0)"
+        "- `limits.budgetUsd`: Maximum cost of one run in US dollars; the run ends before a call that could "
+        "exceed it. (number; at least 0)"
     ]
     assert settings_named("limit") == []

@@ -45,7 +45,7 @@ def test_of_a_repeated_key_the_first_counts() -> None:
           - name: greet
             temperature: 0.5
             temperature: 9
-          # ^^^^^^^^^^^ error: WF005 the first is in line 8
+          # ^^^^^^^^^^^ error: WF005 first defined on line 8
             run: "Greet {{input}}"
     """)
 
@@ -57,7 +57,7 @@ def test_repeated_blocks_are_joined_in_the_order_of_the_file() -> None:
         loops:
           - {name: polish, workflow: draft, max_iterations: 3, until: "The reply contains READY"}
         steps:
-        ^^^^^ error: WF005 the first is in line 6; both are read as one
+        ^^^^^ error: WF005 first defined on line 6; both are merged
           - {name: publish, needs: [polish, theme], run: "{{polish}} under {{theme}}"}
         #- draft.yaml
         steps:
@@ -70,9 +70,9 @@ def test_an_unknown_key_stands_for_the_one_that_was_meant() -> None:
         loops:
           - name: polish
             workfow: draft
-          # ^^^^^^^ error: WF006 the key is `workflow`
+          # ^^^^^^^ error: WF006 did you mean `workflow`?
             max_iteration: 5
-          # ^^^^^^^^^^^^^ error: WF006 the key is `max_iterations`
+          # ^^^^^^^^^^^^^ error: WF006 did you mean `max_iterations`?
             untl: "The reply contains READY"
           # ^^^^ error: WF006 did you mean `until`?
     """)
@@ -98,7 +98,7 @@ def test_a_number_without_unit_is_no_duration_and_nothing_else() -> None:
         steps:
           - name: greet
             timeout: 0
-                   # ^ error: WF008 no unit
+                   # ^ error: WF008 Missing unit
             run: "Greet {{input}}"
     """)
 
@@ -111,7 +111,7 @@ def test_braces_without_quotes_are_told_that_quotes_are_missing() -> None:
           - name: greet
             needs: [first]
             run: {{first}}
-               # ^ error: WF007 quotes are missing
+               # ^ error: WF007 Missing quotes
     """)
 
 
@@ -119,7 +119,7 @@ def test_braces_without_quotes_are_missed_nowhere_a_text_may_stand() -> None:
     check_findings("""
         env:
           TONE: {{input}}
-              # ^ error: WF007 quotes are missing in `env`
+              # ^ error: WF007 Missing quotes in `env`
         steps:
           - name: first
             run: "Say something about {{input}} in a {{env.TONE}} tone"
@@ -127,7 +127,7 @@ def test_braces_without_quotes_are_missed_nowhere_a_text_may_stand() -> None:
             needs: [first]
             template: {name: other, with: {topic: {{input}}, shape: {width: 2}}}
                            # ^^^^^ error: WF601
-                                                # ^ error: WF007 quotes are missing in `with`
+                                                # ^ error: WF007 Missing quotes in `with`
     """)
 
 
@@ -217,5 +217,5 @@ def test_an_if_on_the_way_makes_a_circle_an_information() -> None:
             needs: [look]
             if: "{{look}}"
             template: {name: flow, with: {input: "{{input}}"}}
-                           # ^^^^ information: WF604 an `if` may end it
+                           # ^^^^ information: WF604 an `if` may end the recursion
     """)

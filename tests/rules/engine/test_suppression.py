@@ -74,7 +74,7 @@ def test_UP_16_nothing_is_silenced_without_its_code(comment: str) -> None:
 def test_UP_16_a_comment_that_silences_nothing_is_told_and_goes_by_a_fix() -> None:
     document, workspace, found = check(loop("    # loop-ls: ignore WF702, WF703\n    # loop-ls: ignore WF301\n"))
     told = [one for one in found if one.rule == "unused-ignore"]
-    assert [one.message.split(" says")[0] for one in told] == ["`WF703`", "`WF301`"]
+    assert [one.message.split(" has")[0] for one in told] == ["`WF703`", "`WF301`"]
     assert all("unnecessary" in one.tags for one in told)
     fixed = fix_document(Checker(), workspace, document).document
     text = str(fixed.text)

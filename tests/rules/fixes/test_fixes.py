@@ -63,7 +63,7 @@ loops:
     max_iterations: 3
     until: {until}
 {DRAFT}"""
-    text = fixed(source, "WF702", "Write it without `{{loop.output}}`")
+    text = fixed(source, "WF702", "Remove `{{loop.output}}` from the condition")
     assert after in text
     assert "loop.output" not in text
 
@@ -77,7 +77,7 @@ loops:
         ("{{write}} is good", ["Write “The output says READY”"], False),
         (
             "{{loop.last.output}} contains READY",
-            ["Write it without `{{loop.last.output}}`", "Write “The output says READY”"],
+            ["Remove `{{loop.last.output}}` from the condition", "Write “The output says READY”"],
             True,
         ),
     ],
@@ -152,9 +152,9 @@ steps:
     ("rule", "step", "title", "after"),
     [
         ("WF006", '{name: a, "rum": "A {{input}}"}', "Change to `run`", '{name: a, "run": "A {{input}}"}'),
-        ("WF007", "{name: a, needs: x, run: '{{input}}'}", "Write it as a list", "needs: [x],"),
-        ("WF007", "{name: a, template: draft}", "Write it as a mapping", "template: {name: draft}}"),
-        ("WF007", "name: a\n    run: {{input}}   # hm", "Put quotes around it", 'run: "{{input}}"   # hm'),
+        ("WF007", "{name: a, needs: x, run: '{{input}}'}", "Change to a list", "needs: [x],"),
+        ("WF007", "{name: a, template: draft}", "Change to a mapping", "template: {name: draft}}"),
+        ("WF007", "name: a\n    run: {{input}}   # hm", "Add quotes", 'run: "{{input}}"   # hm'),
         ("WF007", "{name: a, temperature: '0.5', run: '{{input}}'}", "Remove the quotes", "temperature: 0.5,"),
         ("WF008", "{name: a, timeout: 30, run: '{{input}}'}", "Change to `30s`", "timeout: 30s,"),
         ("WF209", "{name: a, on_failure: 'contineu', run: '{{input}}'}", "Change to `continue`", "'continue',"),
@@ -184,7 +184,7 @@ def test_a_fix_of_a_piece_that_is_gone_changes_nothing() -> None:
 @pytest.mark.parametrize("key", ["schema", "$Schema", "$shema"])
 def test_WF002_a_key_that_is_nearly_right_becomes_the_right_one(key: str) -> None:
     source = f"{key}: workflow/v2.0\nname: flow\nversion: 1.0.0\nexecution: {{provider: ollama, model: x}}\nsteps: []\n"
-    assert fixed(source, "WF002", "Write `$schema` for this key").startswith("$schema: workflow/v2.0\nname: flow\n")
+    assert fixed(source, "WF002", "Rename this key to `$schema`").startswith("$schema: workflow/v2.0\nname: flow\n")
     other = source.replace("workflow/v2.0", "config/v1")
     assert fixed(other, "WF002", "Add `$schema: workflow/v2.0`").startswith(f"$schema: workflow/v2.0\n{key}: config")
 

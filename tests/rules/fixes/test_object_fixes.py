@@ -168,7 +168,7 @@ def test_a_person_is_asked_once() -> None:
 
 def test_quotes_become_exact_words_on_request() -> None:
     text = f"{HEAD}loopCriteria:\n  type: test_pass\n  value: 'sh -k \"a or b\"'\n"
-    after = chosen(text, ASSISTANT, "Give the exact words in `argv`")
+    after = chosen(text, ASSISTANT, "List the exact arguments in `argv`")
     assert after == f'{HEAD}loopCriteria:\n  type: test_pass\n  argv: ["sh", "-k", "a or b"]\n'
 
 

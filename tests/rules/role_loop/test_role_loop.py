@@ -405,9 +405,9 @@ def test_RL009_says_what_is_wrong_with_a_number() -> None:
         [one] = findings_of(read_fixture(source(roles=roles), PATH, head=False))[PATH]
         return one.message
 
-    assert said(1, 1).startswith("1 is the number of the stage before")
-    assert said(1, 0).startswith("0 comes behind 1")
-    assert said(0, 2).startswith("the numbers leave a gap between 0 and 2")
+    assert said(1, 1).startswith("Duplicate number 1")
+    assert said(1, 0).startswith("0 comes after 1")
+    assert said(0, 2).startswith("Gap in the numbering between 0 and 2")
 
 
 def test_RL001_a_comma_at_the_end_alone_is_removed() -> None:
@@ -438,11 +438,11 @@ def test_RL009_numbers_count_only_where_every_stage_has_one() -> None:
         return [one.message.partition(",")[0].partition(";")[0] for one in found if one.rule == "RL009"]
 
     assert told(1, 2, 3) == []
-    assert told(2, 1) == ["1 comes behind 2"]
-    assert told(1, 1) == ["1 is the number of the stage before as well"]
-    assert told(1, 3) == ["the numbers leave a gap between 1 and 3"]
+    assert told(2, 1) == ["1 comes after 2"]
+    assert told(1, 1) == ["Duplicate number 1: the previous stage has it too"]
+    assert told(1, 3) == ["Gap in the numbering between 1 and 3"]
     assert told(2, 1, None) == []
-    assert told(1, 2, 4, 9) == ["the numbers leave a gap between 2 and 4"]
+    assert told(1, 2, 4, 9) == ["Gap in the numbering between 2 and 4"]
 
 
 def test_RL014_the_second_of_two_says_where_the_first_one_is() -> None:

@@ -18,8 +18,8 @@ def test_every_kind_of_fault_at_its_place() -> None:
     check_findings(
         """
         workflowRoots: [../out, nowhere]
-        #               ^^^^^^ information: LS007 out of the workspace
-        #                       ^^^^^^^ information: LS007 no folder
+        #               ^^^^^^ information: LS007 outside the workspace
+        #                       ^^^^^^^ information: LS007 does not match a folder
         rules: {WF115: off, WF9999: off, WF301: loud}
         #                   ^^^^^^ warning: LS005
         #                                       ^^^^ error: LS003
@@ -129,14 +129,14 @@ def test_a_folder_of_workflows_that_exists_is_reached() -> None:
         ("{input: -3, output: -15}", ["has a negative `input`", "has a negative `output`"]),
         ("{input: 3}", ["needs `output` too"]),
         ("{input: 3, outptu: 15}", ["did you mean `output`?"]),
-        ("{input: 3, output: 15, cached: 1}", ["it has `input` and `output` only"]),
+        ("{input: 3, output: 15, cached: 1}", ["expected `input` and `output`"]),
         ("{}", ["needs `input` and `output` too"]),
-        ("{input: .nan, output: 15}", ["needs a number of dollars as `input`"]),
-        ("{input: 3, output: .inf}", ["needs a number of dollars as `output`"]),
-        ("{input: true, output: 15}", ["needs a number of dollars as `input`"]),
-        ('{input: "3", output: 15}', ["needs a number of dollars as `input`"]),
-        ("3", ["has to be a mapping"]),
-        ("[3, 15]", ["has to be a mapping"]),
+        ("{input: .nan, output: 15}", ["needs an amount in dollars for `input`"]),
+        ("{input: 3, output: .inf}", ["needs an amount in dollars for `output`"]),
+        ("{input: true, output: 15}", ["needs an amount in dollars for `input`"]),
+        ('{input: "3", output: 15}', ["needs an amount in dollars for `input`"]),
+        ("3", ["must be a mapping"]),
+        ("[3, 15]", ["must be a mapping"]),
     ],
 )
 def test_a_price_that_would_make_calls_free_is_an_error(price: str, said: list[str]) -> None:

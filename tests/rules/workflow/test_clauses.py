@@ -109,10 +109,10 @@ def test_an_entry_with_nothing_behind_its_dash_has_no_name() -> None:
         """
         loops:
           -
-          ^ error: WF401 nothing stands behind the dash
+          ^ error: WF401 Empty loop
         steps:
           -
-          ^ error: WF201 nothing stands behind the dash
+          ^ error: WF201 Empty step
           - {name: a, run: "{{input}}"}
     """
     )
@@ -280,7 +280,7 @@ def test_WF507_a_counterpart_has_to_exist_at_the_place() -> None:
             items: "{{input}}"
             max_iterations: 3
             with: {input: "{{loop.iterations}} {{loop.iteration}}"}
-                         # ^^^^^^^^^^^^^^^^^^^ error: WF507 `loop.iterations` does not exist in an iterate loop
+                         # ^^^^^^^^^^^^^^^^^^^ error: WF507 `loop.iterations` is not available in an iterate loop
                                              # ^^^^^^^^^^^^^^^^^^ error: WF507 `loop.index`
         steps:
           - {name: last, needs: [each], run: "{{each}}"}
@@ -449,13 +449,13 @@ def test_WF106_a_fault_of_execution_is_told_alone() -> None:
         execution: {provider: ollama}
         steps:
           - {name: greet, run: "Greet {{input}}"}
-                 # ^^^^^ error: WF106 `greet` has no `model`
+                 # ^^^^^ error: WF106 Missing `model` for `greet`
     """
     )
     check_findings(
         """
         execution: {provider: ollama}
-        ^^^^^^^^^ error: WF106 2 steps have no `model` to ask
+        ^^^^^^^^^ error: WF106 Missing `model` for 2 steps
         steps:
           - {name: greet, run: "Greet {{input}}"}
           - {name: close, needs: [greet], run: "Close after {{greet}}"}
@@ -580,7 +580,7 @@ def test_WF406_blank_text_is_no_list() -> None:
         """
         loops:
           - {name: blank, workflow: draft, mode: iterate, items: "  ", max_iterations: 5}
-                 # ^^^^^ error: WF406 the loop `blank` has an empty `items`
+                 # ^^^^^ error: WF406 Empty `items` in loop `blank`
           - {name: lines, workflow: draft, mode: iterate, items: "{}\\n\\n[]", max_iterations: 5}
         steps:
           - {name: a, needs: [blank, lines], run: "{{input}}"}
@@ -676,9 +676,9 @@ def test_WF503_a_slip_of_input_with_a_part_is_told_that_there_are_none() -> None
     check_findings("""
         steps:
           - {name: a, run: "{{inptu.name}} {{input}}"}
-                          # ^^^^^^^^^^^^^^ warning: WF503 did you mean `input`? It is one text without parts
+                          # ^^^^^^^^^^^^^^ warning: WF503 did you mean `input`? It is a string without fields
           - {name: b, needs: [a], run: "{{a}} {{nothing.name}}"}
-                                            # ^^^^^^^^^^^^^^^^ warning: WF503 `nothing.name` does not exist: `nothing`
+                                            # ^^^^^^^^^^^^^^^^ warning: WF503 Unknown variable `nothing.name`: `nothing`
     """)
 
 
@@ -738,11 +738,11 @@ def messages(source: str, code: str, path: str = "flow.yaml", enable: tuple[str,
 def test_no_message_lists_more_than_a_few_names() -> None:
     callee = "#- draft.yaml\nsteps:\n  - {name: write, run: '{{n1}} {{n2}} {{n3}} {{n4}} {{n5}} {{n6}}'}\n"
     [said] = messages("steps:\n  - {name: call, template: {name: draft}}\n" + callee, "WF603")
-    assert said == "`draft` needs `n1`, `n2`, `n3`, `n4` and `n5`, which this call does not supply"
+    assert said == "Missing `n1`, `n2`, `n3`, `n4` and `n5`: `draft` needs it, but this call does not pass it"
     callee = "#- draft.yaml\nsteps:\n  - {name: write, run: '"
     callee += "{{loop.output}} {{loop.history}} {{loop.index}} {{loop.count}}'}\n"
     [said] = messages("steps:\n  - {name: call, template: {name: draft}}\n" + callee, "WF611")
-    assert said == "`draft` uses `loop.output`, `loop.history` and `loop.index`, which a template does not supply"
+    assert said == "`draft` uses `loop.output`, `loop.history` and `loop.index`, which is not available in a template"
     loops = "".join(
         f"  - {{name: l{number}, workflow: flow, max_iterations: 3, until: It says READY}}\n" for number in range(4)
     )
@@ -752,7 +752,7 @@ def test_no_message_lists_more_than_a_few_names() -> None:
     steps = "".join(f"  - {{name: s{number}, run: Say something}}\n" for number in range(4))
     last = "  - {name: tell, needs: [s0, s1, s2, s3], run: Tell it}\n"
     [said] = messages(f"steps:\n{steps}{last}", "WF517", enable=("pedantic",))
-    assert said == "this prompt waits for `s0` and `s1` and `s2` and uses nothing of it"
+    assert said == "The prompt waits for `s0` and `s1` and `s2` but does not use it"
 
 
 def test_WF601_three_fixes_at_most_are_offered() -> None:
@@ -795,7 +795,7 @@ def verdict(
 
 
 def test_WF712_a_verdict_that_is_wanted_as_one_or_comes_with_the_work_is_fine() -> None:
-    marked = "#  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: WF712 hands it on as `{}`"
+    marked = "#  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ warning: WF712 passes it on as `{}`"
     check_findings(verdict(previous="loop.last.output", note=marked.format("previous")), ["WF712"], "cycle.yaml")
     report = "steps:\n          - {name: report, needs: [polish], run: 'Say {{polish}}'}"
     check_findings(verdict(steps=report, note=marked.format("report")), ["WF712"], "cycle.yaml")
@@ -826,9 +826,7 @@ def test_WF215_a_loop_in_a_step_is_read_through_what_it_accumulates() -> None:
     source = f"steps:\n  - {{name: polish, {loop}}}\n  - {{name: last, run: 'Tell NAME'}}\n"
     source += "#- draft.yaml\nsteps:\n  - {name: write, run: 'Improve {{input}}, write READY below it'}\n"
     assert messages(source.replace("NAME", "{{all}}"), "WF215") == []
-    assert messages(source.replace("NAME", "{{input}}"), "WF215") == [
-        "nobody uses the result of `polish` or waits for it"
-    ]
+    assert messages(source.replace("NAME", "{{input}}"), "WF215") == ["The result of step `polish` is never used"]
 
 
 def test_WF106_counts_the_steps_that_lack_a_model() -> None:
@@ -837,10 +835,10 @@ def test_WF106_counts_the_steps_that_lack_a_model() -> None:
         text = "".join(f"  - {{name: s{number}, run: Say it}}\n" for number in range(steps))
         return messages(f"#- flow.yaml\n{head}{text}", "WF106")
 
-    end = "has no `provider` and no `model`: set it here or in `execution`"
-    assert told(1) == [f"`s0` {end}"]
-    assert told(2) == [f"`s0` (and 1 more step) {end}"]
-    assert told(3) == [f"`s0` (and 2 more steps) {end}"]
+    start, end = "Missing `provider` and `model` for `s0`", "; set it here or in `execution`"
+    assert told(1) == [f"{start}{end}"]
+    assert told(2) == [f"{start} (and 1 more step){end}"]
+    assert told(3) == [f"{start} (and 2 more steps){end}"]
 
 
 def test_WF113_no_workers_need_nothing() -> None:
@@ -866,14 +864,14 @@ def test_WF005_a_repeated_value_of_the_head_is_not_joined() -> None:
     source = f"#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nname: other\nversion: 1.0.0\n{again}"
     found = findings_of(read_fixture(source))["flow.yaml"]
     [finding] = [one for one in found if one.rule == "WF005"]
-    assert (finding.message, finding.fixes) == ("`name` is repeated; the first is in line 2", ())
+    assert (finding.message, finding.fixes) == ("Duplicate key `name`; first defined on line 2", ())
 
 
 def test_WF601_says_that_references_are_names_where_a_path_was_written() -> None:
     def said(reference: str) -> bool:
         source = f"steps:\n  - {{name: call, template: {{name: {reference}, with: {{input: x}}}}}}\n"
         [message] = messages(source, "WF601")
-        return "(references are names, not files)" in message
+        return "(use the name, not the file)" in message
 
     paths = ("./drafts", "../drafts", "drafts.yaml", "drafts.yml")
     assert [said(path) for path in paths] == [True] * 4
@@ -900,8 +898,8 @@ def test_WF005_is_found_inside_of_lists_and_mappings() -> None:
         "      executions:\n        - {provider: openai, model: x, model: y}\n        - {provider: ollama, model: z}\n"
     )
     assert messages(source, "WF005") == [
-        "`prompt` is repeated; the first is in line 9",
-        "`model` is repeated; the first is in line 13",
+        "Duplicate key `prompt`; first defined on line 9",
+        "Duplicate key `model`; first defined on line 13",
     ]
 
 
@@ -956,11 +954,11 @@ def test_WF503_of_a_step_that_is_not_there_nothing_is_said_about_parts() -> None
         [message] = messages(steps.replace("NAME", f"{{{{{name}}}}}"), "WF503")
         return message
 
-    assert said("step.plan.x") == "`step.plan.x` does not exist: a result is one text without `.x`"
-    assert said("step.nothing.x") == "no step or loop is called `nothing.x`"
-    assert said("env.TONE.x") == "`env.TONE.x` does not exist: constants are texts without parts"
-    assert said("evn.TONE") == "`evn.TONE` does not exist; did you mean `env.TONE`?"
-    assert said("stepp.plan") == "`stepp.plan` does not exist; did you mean `step.plan`?"
+    assert said("step.plan.x") == "Unknown variable `step.plan.x`: a result is a string without `.x`"
+    assert said("step.nothing.x") == "Unknown step or loop `nothing.x`"
+    assert said("env.TONE.x") == "Unknown variable `env.TONE.x`: constants are strings without fields"
+    assert said("evn.TONE") == "Unknown variable `evn.TONE`; did you mean `env.TONE`?"
+    assert said("stepp.plan") == "Unknown variable `stepp.plan`; did you mean `step.plan`?"
     assert said("Step.plan") == "`Step.plan` does not exist; did you mean `step.plan`?"
 
 
@@ -1027,9 +1025,9 @@ def test_WF702_says_why_a_result_is_not_there() -> None:
         [message] = messages(loop.replace("NAME", f"{{{{{name}}}}}"), "WF702")
         return message
 
-    assert said("write").startswith("`{{write}}` is in `draft` and not known here, so this condition is never met")
+    assert said("write").startswith("`{{write}}` is in `draft` and not available here, so this condition is never met")
     for name in ("polish", "step.polish"):
-        assert said(name).startswith(f"`{{{{{name}}}}}` does not exist before the loop has ended")
+        assert said(name).startswith(f"`{{{{{name}}}}}` does not exist until the loop has ended")
 
 
 def test_WF501_nobody_means_a_name_that_ends_in_a_blank() -> None:
@@ -1044,8 +1042,8 @@ def test_WF009_a_number_with_two_points_lacks_no_unit() -> None:
         found = findings_of(read_fixture(source))["flow.yaml"]
         return [one.message.partition(":")[0] for one in found if "unit" in one.message]
 
-    assert said("1.5") == ["`1.5` has no unit"]
-    assert said("1.5.2") == ["`1.5.2` is no duration"]
+    assert said("1.5") == ["Missing unit in `1.5`"]
+    assert said("1.5.2") == ["Invalid duration `1.5.2`"]
     assert said("1.5s") == []
 
 
@@ -1070,7 +1068,7 @@ def test_a_temperature_is_judged_by_all_providers_it_is_for() -> None:
 
     def told(execution: str, own: str = "") -> int:
         found = findings_of(read_fixture(f"execution: {{{execution}}}\n" + steps.replace("OWN", own)))["flow.yaml"]
-        return sum("temperature from 0 to 1" in one.message for one in found)
+        return sum("must be from 0 to 1 for `anthropic`" in one.message for one in found)
 
     chain = "providers: [{provider: openai, model: a}, {provider: anthropic, model: b}]"
     assert told(chain) == 1
@@ -1125,15 +1123,15 @@ def test_of_a_mapping_of_several_lines_its_first_key_is_marked() -> None:
 def test_WF001_to_WF009_say_how_a_template_is_written() -> None:
     found = findings_of(read_fixture("steps:\n  - {name: a, template: draft}\n" + CALLED))["flow.yaml"]
     [finding] = [one for one in found if one.rule == "WF007"]
-    assert finding.message.endswith("; write `template: {name: draft}`")
-    assert [fix.title for fix in finding.fixes] == ["Write it as a mapping"]
+    assert finding.message.endswith("; use `template: {name: draft}`")
+    assert [fix.title for fix in finding.fixes] == ["Change to a mapping"]
 
 
 def test_a_temperature_of_execution_is_judged_by_the_steps_that_take_it_over() -> None:
     def told(step: str) -> int:
         source = f"execution: {{provider: openai, model: a, temperature: 1.5}}\nsteps:\n  - {{name: a, {step}}}\n"
         found = findings_of(read_fixture(source))["flow.yaml"]
-        return sum("temperature from 0 to 1" in one.message for one in found)
+        return sum("must be from 0 to 1 for `anthropic`" in one.message for one in found)
 
     asked = "run: '{{input}}'"
     assert told(asked) == 0
@@ -1154,8 +1152,8 @@ def test_WF106_embeddings_name_their_own_model() -> None:
         return [one.message.partition(":")[0] for one in found if one.rule == "WF106"]
 
     assert lacks("provider: openai, model: x") == []
-    assert lacks("provider: openai, model: ''") == ["`a` has no `model`"]
-    assert lacks("dimensions: 3") == ["`a` has no `provider` and no `model`"]
+    assert lacks("provider: openai, model: ''") == ["Missing `model` for `a`; set it here or in `execution`"]
+    assert lacks("dimensions: 3") == ["Missing `provider` and `model` for `a`; set it here or in `execution`"]
     assert lacks("model: x", "execution: {provider: openai}") == []
 
 
@@ -1197,9 +1195,9 @@ def test_WF503_outside_of_its_loop_a_step_has_no_output_before_it_has_run() -> N
     step = "steps:\n  - {name: l, if: 'IF', loop: {workflow: draft, with: {input: 'WITH'}, max_iterations: 2, "
     step += "until: It says READY}}\n" + CALLED
     [said] = messages(step.replace("IF", "{{l.output}}").replace("WITH", "x"), "WF503")
-    assert said == "`l.output` does not exist, and there is no result of `l` before it has run"
+    assert said == "Unknown variable `l.output`: `l` has no result before it has run"
     [said] = messages(step.replace("IF", "{{input}}").replace("WITH", "{{l.output}}"), "WF503")
-    assert said == "`l.output` does not exist; did you mean `loop.last.output`?"
+    assert said == "Unknown variable `l.output`; did you mean `loop.last.output`?"
 
 
 def test_WF805_executions_that_lack_a_half_are_not_equal() -> None:
@@ -1253,8 +1251,8 @@ def test_WF002_of_a_schema_that_is_empty_or_a_list() -> None:
         found = findings_of(read_fixture(text))["flow.yaml"]
         return [f"{one.message} {[fix.title for fix in one.fixes]}" for one in found if one.rule == "WF002"]
 
-    missing = "this looks like a workflow and is skipped: `$schema: workflow/v2.0` is missing"
-    add, write = "['Add `$schema: workflow/v2.0`']", "['Write `$schema` for this key']"
+    missing = "Missing `$schema: workflow/v2.0`: this file looks like a workflow, but is skipped"
+    add, write = "['Add `$schema: workflow/v2.0`']", "['Rename this key to `$schema`']"
     assert told("schema: workflow/v2.0") == [f"{missing} {write}"]
     assert told("schema: [workflow/v2.0]") == [f"{missing} {add}"]
     assert told("# nothing") == [f"{missing} {add}"]
@@ -1275,9 +1273,9 @@ def test_WF408_retries_under_another_name_are_some() -> None:
 def test_WF503_an_argument_has_no_parts() -> None:
     steps = "steps:\n  - {name: a, run: 'Say {{topic}} USED'}\n"
     [said] = messages(steps.replace("USED", "{{topic.x}}"), "WF503")
-    assert said == "`topic.x` does not exist: the argument `topic` is one text without parts"
+    assert said == "Unknown variable `topic.x`: the argument `topic` is a string without fields"
     [said] = messages(steps.replace("USED", "{{other.x}}"), "WF503")
-    assert said.startswith("`other.x` does not exist: `other` is not a step")
+    assert said.startswith("Unknown variable `other.x`: `other` is not a step")
 
 
 def test_WF502_a_dot_is_missing_behind_its_own_words_alone() -> None:
@@ -1302,7 +1300,7 @@ def test_WF702_of_several_variables_the_one_that_is_meant_is_taken_out() -> None
     workspace = workspace_of(read_fixture(loop + CALLED))
     document = document_of(workspace, "flow.yaml")
     found = [one for one in Checker().findings(workspace, document) if one.rule == "WF702"]
-    fixes = [fix for one in found for fix in one.fixes if fix.title == "Write it without `{{loop.output}}`"]
+    fixes = [fix for one in found for fix in one.fixes if fix.title == "Remove `{{loop.output}}` from the condition"]
     after = [str(applied(document, fix.edits(document)).text).partition("until: ")[2] for fix in fixes]
     assert [one.partition("\n")[0] for one in after] == [
         "'Round {{loop.iteration}} of the output has a title, {{loop.output}} has an end'",
@@ -1320,7 +1318,7 @@ def test_WF706_the_own_result_hands_nothing_over() -> None:
 
     def told(given: str) -> int:
         found = findings_of(read_fixture(loop.replace("WITH", given) + CALLED))["flow.yaml"]
-        return sum("hands over nothing" in one.message for one in found)
+        return sum("cannot see earlier results" in one.message for one in found)
 
     assert told("{{input}}") == 1
     assert told("{{l}}") == 1

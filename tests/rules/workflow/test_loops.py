@@ -38,7 +38,7 @@ def test_the_keys_of_the_other_mode_have_no_effect() -> None:
             parallel: true
           # ^^^^^^^^ warning: WF412
             max_workers: 200
-          # ^^^^^^^^^^^ warning: WF414 between 1 and 100
+          # ^^^^^^^^^^^ warning: WF414 must be from 1 to 100
             max_iterations: 3
             until: "The reply contains READY"
         """

@@ -102,4 +102,4 @@ def test_a_file_with_a_conflict_is_not_run() -> None:
     refusals = read_workflow(FLOW.replace("    colour: red\n", "").replace("{{step.drafd}}", ""))
     assert isinstance(refusals, list)
     assert Refusal("WF010", refusals[0].message, refusals[0].span) in refusals
-    assert "keep the current text (`HEAD`), the incoming one (`longer`)" in refusals[0].message
+    assert "keep the current text (`HEAD`), the incoming text (`longer`)" in refusals[0].message

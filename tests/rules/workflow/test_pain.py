@@ -58,7 +58,7 @@ def test_UP_13_a_message_has_both_names_and_the_fix_is_preferred() -> None:
     """)
     )["flow.yaml"]
     one = next(finding for finding in found if finding.rule == "WF301")
-    assert one.message == "`report` needs `reserach`, and no step or loop is called so; did you mean `research`?"
+    assert one.message == "Unknown step or loop `reserach` in `needs`; did you mean `research`?"
     assert one.fixes[0].preferred
     assert one.fixes[0].tier is Tier.SAFE
 

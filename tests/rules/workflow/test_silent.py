@@ -106,7 +106,7 @@ def test_UP_05_the_caller_that_forgets_gets_the_warning() -> None:
     check_findings("""
         steps:
           - {name: write, run: "Write about {{topic}} in {{input}}"}
-                                          # ^^^^^^^^^ information: WF502 `forgetful.yaml` does not supply it
+                                          # ^^^^^^^^^ information: WF502 `forgetful.yaml` does not pass it
         #- forgetful.yaml
         steps:
           - {name: ask, template: {name: flow, with: {input: "{{input}}"}}}
@@ -128,7 +128,7 @@ def test_UP_06_the_variables_that_a_search_sets() -> None:
               Use {{fetch.results}} ({{fetch.total_results}} hits), {{fetch.result}}
                                                                   # ^^^^^^^^^^^^^^^^ warning: WF503 `fetch.results`
               and {{step.fetch.results}}
-                # ^^^^^^^^^^^^^^^^^^^^^^ warning: WF503 write `fetch.results`
+                # ^^^^^^^^^^^^^^^^^^^^^^ warning: WF503 use `fetch.results`
     """)
 
 

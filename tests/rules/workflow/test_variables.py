@@ -71,7 +71,7 @@ def test_loop_variables_by_place() -> None:
             run: |
               {{polish}} {{loop.iteration}} {{loop.output}}
               {{loop.last.output}} {{loop.history}}
-              ^^^^^^^^^^^^^^^^^^^^ warning: WF506 ends with its loop
+              ^^^^^^^^^^^^^^^^^^^^ warning: WF506 not available after its loop
                                    ^^^^^^^^^^^^^^^^ warning: WF506 `accumulate`
               {{loop.iterations}}
               ^^^^^^^^^^^^^^^^^^^ warning: WF507 `loop.iteration`
@@ -131,7 +131,7 @@ def test_an_argument_with_nearly_the_right_name_is_one_finding_on_its_key() -> N
     check_findings("""
         steps:
           - {name: write, run: "Write {{message}} in {{colour}}, {{size}}"}
-                                                               # ^^^^^^^^ information: WF502 does not supply it
+                                                               # ^^^^^^^^ information: WF502 does not pass it
         #- caller.yaml
         steps:
           - {name: ask, template: {name: flow, with: {mesage: hi, color: red}}}
@@ -168,7 +168,7 @@ def test_C10_references_from_a_folder() -> None:
         #- d/caller.yaml
         steps:
           - {name: one, template: {name: x, with: {input: "{{input}}"}}}
-                                       # ^ information: WF606 `d/x` is meant
+                                       # ^ information: WF606 This calls `d/x`
           - {name: two, needs: [one], template: {name: d/x, with: {input: "{{one}}"}}}
           - {name: three, needs: [two], template: {name: y, with: {input: "{{two}}"}}}
                                                        # ^ error: WF601 did you mean `d/e/y`?
@@ -284,7 +284,7 @@ def test_one_brace_around_a_variable_with_a_dot_stays_as_text() -> None:
         env: {TONE: warm}
         loops:
           - {name: polish, workflow: draft, max_iterations: 3, until: "${loop.output} says READY"}
-                                                                     # ^^^^^^^^^^^^^^ warning: WF512 no variable
+                                                                     # ^^^^^^^^^^^^^^ warning: WF512 remove it
         steps:
           - name: print
             needs: [polish]
@@ -316,15 +316,15 @@ def callers(argument: str, count: int) -> list[str]:
 def test_WF501_one_caller_may_have_misspelt_a_name_and_several_have_not() -> None:
     assert callers("guestt", 1) == []
     [said] = callers("guestt", 2)
-    assert said == "WF501 no variable is called `guest`; did you mean `guestt`?"
+    assert said == "WF501 Unknown variable `guest`; did you mean `guestt`?"
     assert callers("guest", 2) == []
 
 
 def test_WF502_names_three_callers_at_most() -> None:
-    assert callers("other", 1)[0].endswith("; `a.yaml` does not supply it")
-    assert callers("other", 3)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` do not supply it")
-    assert callers("other", 4)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` and 1 other do not supply it")
-    assert callers("other", 5)[0].endswith("and 2 others do not supply it")
+    assert callers("other", 1)[0].endswith("; `a.yaml` does not pass it")
+    assert callers("other", 3)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` do not pass it")
+    assert callers("other", 4)[0].endswith("; `a.yaml`, `b.yaml` and `c.yaml` and 1 other do not pass it")
+    assert callers("other", 5)[0].endswith("and 2 others do not pass it")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_WF502_names_the_variable_whose_dots_are_left_out(name: str, meant: str 
     [found] = findings_of(read_fixture(source))["flow.yaml"]
     assert found.rule == "WF502"
     assert ("did you mean" in found.message) is (meant is not None)
-    assert meant is None or found.message.endswith(f"it is taken for a parameter; did you mean `{meant}`?")
+    assert meant is None or found.message.endswith(f"it becomes a parameter; did you mean `{meant}`?")
 
 
 def test_WF503_the_input_is_no_result_of_a_step() -> None:

@@ -28,7 +28,7 @@ class Told:
 async def test_a_transcript_lies_with_the_run_for_its_owner_alone(tmp_path: Path) -> None:
     editor, data = Told(), tmp_path / "data"
     path = Path(await show_text(editor.client, data, "r1", "transcript", "one"))
-    assert editor.said == [f"It is in {path}."]
+    assert editor.said == [f"See {path}."]
     assert path == tmp_path / "data" / SHOWN / "r1-transcript.md"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

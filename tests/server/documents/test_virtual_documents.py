@@ -63,8 +63,8 @@ def test_a_new_text_that_calls_another_one_is_told_to_save_it(server: RawClient,
     assert "so save it first" in server.ask("textDocument/hover", about)["result"]["contents"]["value"]
     server.change(called, 2, {"text": DRAFT.replace("draft", "other")})
     server.change(caller, 3, {"text": LOOP + "# three\n"})
-    assert told(3) == ["no workflow is called `draft`"]
-    assert "No workflow is called" in server.ask("textDocument/hover", about)["result"]["contents"]["value"]
+    assert told(3) == ["Unknown workflow `draft`"]
+    assert "Unknown workflow" in server.ask("textDocument/hover", about)["result"]["contents"]["value"]
     server.change(called, 3, {"text": DRAFT})
     server.change(caller, 4, {"text": LOOP + "# four\n"})
     assert "so save it first" in told(4)[0]
@@ -94,5 +94,5 @@ def test_what_is_no_file_is_not_run(fake: Callable[..., RawClient], folder: Path
     argument = {"uri": uri, "target": {"kind": "workflow"}, "mock": True}
     answer = client.ask("workspace/executeCommand", {"command": "loopLs.run", "arguments": [argument]})["result"]
     assert answer["ok"] is False
-    assert "no file on this machine" in answer["message"]
+    assert "not a file on this machine" in answer["message"]
     assert "Save it" in answer["hint"]

@@ -81,10 +81,10 @@ def test_rename_of_a_workflow_reaches_files_that_are_not_open(server: RawClient,
     ("name", "piece", "new", "said"),
     [
         ("other", "call}}", "last", "already a step"),
-        ("other", "call}}", "9 lives", "cannot stand in a placeholder"),
-        ("other", "call}}", "input", "a name of the language"),
-        ("draft", "draft", "flow", "there is a workflow `flow` already"),
-        ("other", "5400s", "x", "no name here"),
+        ("other", "call}}", "9 lives", "Invalid name"),
+        ("other", "call}}", "input", "a reserved name"),
+        ("draft", "draft", "flow", "Workflow `flow` already exists"),
+        ("other", "5400s", "x", "Nothing to rename"),
     ],
 )
 def test_a_rename_that_cannot_be_done_says_why(full: Full, name: str, piece: str, new: str, said: str) -> None:
@@ -95,7 +95,7 @@ def test_a_rename_that_cannot_be_done_says_why(full: Full, name: str, piece: str
 
 def test_a_variable_of_the_language_cannot_be_renamed(full: Full) -> None:
     answer = full.client.ask("textDocument/prepareRename", full.about("flow", "loop.last"))
-    assert "variable of the language" in answer["error"]["message"]
+    assert "built-in variable" in answer["error"]["message"]
     assert full.ask("textDocument/prepareRename", full.about("flow", "max_iterations")) is None
 
 

@@ -12,7 +12,13 @@ from loop_ls.server.rpc.message_queue import Arrival, Cancelled, Inbox, Malforme
 
 @pytest.mark.parametrize(
     ("body", "words"),
-    [(b"{", "no JSON"), (b"[]", "object"), (b'"x"', "object"), (b"\xff", "no JSON"), (b"", "no JSON")],
+    [
+        (b"{", "not valid JSON"),
+        (b"[]", "object"),
+        (b'"x"', "object"),
+        (b"\xff", "not valid JSON"),
+        (b"", "not valid JSON"),
+    ],
 )
 def test_what_is_no_message_says_why(body: bytes, words: str) -> None:
     found = decode(body)

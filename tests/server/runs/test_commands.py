@@ -187,7 +187,7 @@ def test_who_uses_an_editor_that_does_not_show_a_document_is_told_where_it_is(
         asked = client.wait(lambda m: m.get("method") == "window/showDocument")
         client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"success": False}})
     told = client.wait(lambda m: m.get("method") == "window/showMessage")
-    assert told["params"]["message"] == f"It is in {client.answer('show')['result']['path']}."
+    assert told["params"]["message"] == f"See {client.answer('show')['result']['path']}."
 
 
 def test_a_run_can_be_shown_as_a_document(fake: Start, folder: Path) -> None:

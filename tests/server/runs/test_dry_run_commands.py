@@ -94,7 +94,7 @@ def test_a_preview_of_a_later_iteration_takes_the_outputs_of_a_run(
     [
         ({"uri": "file:///never.yaml"}, "not_found", "cannot be read"),
         ({"uri": "flow", "target": {"kind": "loop", "name": "refin"}}, "not_found", "`refine`"),
-        ({"uri": "flow", "target": {"kind": "loop"}}, "bad_argument", "which loop"),
+        ({"uri": "flow", "target": {"kind": "loop"}}, "bad_argument", "Missing `target.name`: the loop"),
         ({}, "bad_argument", "`uri`"),
         ({"uri": "flow", "iteration": 0}, "bad_argument", "at least 1"),
     ],

@@ -282,7 +282,7 @@ def test_EB_115_the_setup_says_what_would_hold(editor: Callable[..., Editor]) ->
 def test_EB_116_and_002_what_is_wrong_is_not_taken(editor: Callable[..., Editor]) -> None:
     one = editor(settings=SETTINGS + "enhance: {maxRounds: 4}\n")
     answer = one.command("enhance.setup", values={"maxRounds": 21, "budgetCapUsd": 2})
-    assert answer["problems"] == [{"name": "maxRounds", "message": "`maxRounds` is 1 to 20"}]
+    assert answer["problems"] == [{"name": "maxRounds", "message": "`maxRounds` must be from 1 to 20"}]
     assert (answer["values"]["maxRounds"], answer["values"]["budgetCapUsd"]) == (4, 2)
     assert one.settings.read_text() == SETTINGS + "enhance: {maxRounds: 4, budgetCapUsd: 2}\n"
 

@@ -353,7 +353,7 @@ async def test_a_loop_that_fails_like_before_is_warned_of_once_for_each_round(tm
     told = [one["params"] for one in buffer.heard if one.get("method") == "window/showMessage"]
     assert [one["type"] for one in told] == [2, 2]
     assert [one["message"].partition(" failed")[0] for one in told] == ["Round 2 of `report`", "Round 3 of `report`"]
-    assert ["another one costs as much" in one["message"] for one in told] == [True, False]
+    assert ["the next one costs about the same" in one["message"] for one in told] == [True, False]
 
 
 def test_progress_tells_the_round_the_money_and_what_is_done() -> None:

@@ -64,7 +64,7 @@ class FakeEngine:
         if code := run.script.get("refuse"):
             return {"ok": False, "code": code, "message": "The engine refuses.", "hint": "Do something else."}
         if run.script.get("consent") and args.get("consent") != "proof of n1":
-            listed = ["starts `rm -rf build`", "sends texts to example.org, with what is in KEY"]
+            listed = ["starts `rm -rf build`", "sends data to example.org, with the value of KEY"]
             asked = {"capabilities": listed, "nonce": "n1"}
             return {"ok": False, "code": "consent_required", "message": "Consent.", "hint": "", "digest": "d1", **asked}
         if size := run.script.get("noise"):
@@ -278,7 +278,7 @@ def _ended(run_id: str, args: Json, moment: float) -> FakeRun:
 
 
 def _unknown(run_id: str) -> Json:
-    return {"ok": False, "code": "not_found", "message": f"There is no run `{run_id}`.", "hint": ""}
+    return {"ok": False, "code": "not_found", "message": f"Unknown run `{run_id}`.", "hint": ""}
 
 
 class FakeClient:

@@ -152,7 +152,7 @@ def test_an_open_list_keeps_its_items() -> None:
 def test_faults_say_what_to_write() -> None:
     tree = read_yaml(Text.of(BEFORE.replace("temperature: 0.3", "temperature:0.3")))
     (fault,) = (fault for piece in tree.pieces for fault in piece.faults)
-    assert fault.message == "`temperature:` needs a space behind its colon."
+    assert fault.message == "Missing space after `temperature:`."
 
 
 def test_what_only_libyaml_refuses_is_told_in_its_words() -> None:

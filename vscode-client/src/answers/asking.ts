@@ -12,9 +12,9 @@ export interface Field {
 }
 
 const SENTENCES: Record<string, string> = {
-  input: "What the workflow works on, as {{input}}",
-  goal: "What the loop is to achieve",
-  message: "What the assistant is to do",
+  input: "Input of the workflow, available as {{input}}",
+  goal: "Goal of the loop",
+  message: "Task for the assistant",
 };
 
 const IN_DOCUMENT = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Write a Longer Text in an Editor" };

@@ -21,9 +21,9 @@ export async function askForConsent(answer: Answer): Promise<boolean> {
   const lines = consentLines(answer);
   const fitting = lines.slice(0, MOST_LINES).map(brief);
   const shown = lines.length > MOST_LINES ? [...fitting, `and ${lines.length - MOST_LINES} more: see the details`] : fitting;
-  const detail = [...shown, "", "You are asked once for each project, and again when this list changes.", `Digest: ${answer.digest ?? "none"}`];
+  const detail = [...shown, "", "You are asked once per project, and again when this list changes.", `Digest: ${answer.digest ?? "none"}`];
   const choice = await vscode.window.showWarningMessage(
-    "This run starts programs or sends texts away. Allow it?",
+    "This run will execute programs or send data to external services. Allow?",
     { modal: true, detail: detail.join("\n") },
     DETAILS, // the first is what Enter takes
     ALLOW,

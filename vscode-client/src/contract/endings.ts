@@ -33,7 +33,7 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   verification: { kind: "failure", short: "verification failed" },
   exhausted: { kind: "failure", short: "quota, credit or usage limit used up" },
   missing_artifact: { kind: "blocked", short: "blocked: an artifact is missing" },
-  question: { kind: "blocked", short: "blocked: a person is asked" },
+  question: { kind: "blocked", short: "blocked: waiting for an answer" },
   user: { kind: "stopped", short: "stopped" },
   teardown: { kind: "stopped", short: "stopped: the editor was closed" },
   shutdown: { kind: "stopped", short: "stopped: the engine was shut down" },

@@ -8,7 +8,7 @@ export interface Caps {
   wallClock?: number | string;
 }
 
-/** An answer that ended at its length limit (tokens). */
+/** An answer that was cut off at its length limit (tokens). */
 export interface CutAnswer {
   lengths?: Record<string, number>;
   place?: string;

@@ -37,7 +37,7 @@ export class Offer {
     if (this.made || !document || !this.isDoubled(document)) return;
     this.made = true;
     const choice = await vscode.window.showInformationMessage(
-      "The YAML extension checks loop files too: it misses a schema file called workflow/v2.0, and reports some faults a second time. Leave them to Loop?",
+      "The YAML extension also checks loop files: it looks for a schema file named workflow/v2.0, and reports some problems twice. Turn it off for loop files?",
       "Do It",
       "Not Now",
       "Never",
@@ -49,10 +49,10 @@ export class Offer {
   /** Where: the person says how far it goes, and what it takes. */
   async choose(document: vscode.TextDocument | undefined): Promise<void> {
     const rows = [
-      { label: HERE, detail: "Writes four settings of the YAML extension into .vscode/settings.json; it then leaves other YAML files alone, too." },
+      { label: HERE, detail: "Writes four settings of the YAML extension to .vscode/settings.json; it then ignores other YAML files, too." },
       ...(document?.languageId === "yaml" ? [{ label: FILE, detail: `Adds the line ${MODELINE} to it, which other editors understand as well.` }] : []),
     ];
-    const row = await vscode.window.showQuickPick(rows, { title: "What is left to Loop?" });
+    const row = await vscode.window.showQuickPick(rows, { title: "Turn off the YAML extension for which files?" });
     if (row?.label === HERE) await quieten();
     if (row?.label === FILE && document) await addModeline(document);
   }

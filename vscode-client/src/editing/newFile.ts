@@ -48,7 +48,7 @@ async function folderOf(argument: { kind?: string } | vscode.Uri | undefined): P
   const folders = vscode.workspace.workspaceFolders ?? [];
   if (folders.length > 1) return (await vscode.window.showWorkspaceFolderPick())?.uri;
   if (folders[0]) return folders[0].uri;
-  const choice = await vscode.window.showInformationMessage("Open a folder first: the new file is written into it.", "Open Folder…");
+  const choice = await vscode.window.showInformationMessage("Open a folder first: the new file is created in it.", "Open Folder…");
   if (choice) await vscode.commands.executeCommand("vscode.openFolder");
   return undefined;
 }
@@ -69,17 +69,17 @@ async function kindOf(kinds: Kinds, argument: { kind?: string } | vscode.Uri | u
 async function nameOf(kind: string, folder: vscode.Uri, files: Record<string, string>): Promise<string | undefined> {
   return vscode.window.showInputBox({
     title: `New ${kind.replace("-", " ")}`,
-    prompt: "Its name: small letters, digits and _",
+    prompt: "Name: lowercase letters, digits and _",
     value: `my_${kind.replace("-", "_")}`,
     ignoreFocusOut: true,
     validateInput: async (typed) => {
       if (!NAME.test(typed)) {
         const better = nearestName(typed);
-        return `Small letters, digits and _${better ? `, such as ${better}` : ", a letter first"}.`;
+        return `Use lowercase letters, digits and _${better ? `, such as ${better}` : ", starting with a letter"}.`;
       }
       for (const file of Object.values(files)) {
         const uri = placeOf(folder, file, typed);
-        if (await exists(uri)) return `${path.posix.basename(uri.path)} is there already.`;
+        if (await exists(uri)) return `${path.posix.basename(uri.path)} already exists.`;
       }
       return undefined;
     },

@@ -77,7 +77,7 @@ async function openFile(uri: string | undefined): Promise<void> {
   const file = vscode.Uri.parse(uri);
   const there = await Promise.resolve(vscode.workspace.fs.stat(file)).catch(() => undefined);
   // A deleted file that is still open in a tab could be shown, and would say nothing of it.
-  if (!there) return void vscode.window.showWarningMessage("The file of this run is not there any more.");
+  if (!there) return void vscode.window.showWarningMessage("The file of this run no longer exists.");
   await vscode.window.showTextDocument(file, { viewColumn: vscode.ViewColumn.One });
 }
 

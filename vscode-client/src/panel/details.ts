@@ -38,7 +38,7 @@ export async function historyOf(server: Server, runId: string, row: Row, cut?: n
   const answer = await server.ask("loopLs.history", { runId, place, ...part, ...(cut ? { cut } : {}) }).catch(() => undefined);
   if (!answer?.ok) return { problem: problemOf(answer) };
   const [found] = [...list(answer.history), ...list(answer.stages)];
-  return found ? { row: found } : { problem: "There is nothing to show yet." };
+  return found ? { row: found } : { problem: "Nothing to show yet." };
 }
 
 /** What the workflow consisted of in the round of this row; nothing where that is not known. */
@@ -51,7 +51,7 @@ export async function promptsAt(server: Server, runId: string, row: Row): Promis
   const part = { afterSeq: Math.max(0, row.first - 1), untilSeq: row.last, cut: 1000 };
   const answer = await server.ask("loopLs.history", { runId, place: row.id, prompts: true, ...part }).catch(() => undefined);
   if (!answer?.ok) return problemOf(answer);
-  return Array.isArray(answer.prompts) ? list(answer.prompts) : String(answer.noPrompts ?? "There are no prompts to show.");
+  return Array.isArray(answer.prompts) ? list(answer.prompts) : String(answer.noPrompts ?? "No prompts to show.");
 }
 
 function outputOf(row: Json): Partial<Detail> {
@@ -109,7 +109,7 @@ function textOf(row: Json, name: string): Text {
 }
 
 function problemOf(answer: Answer | undefined): string {
-  return answer ? [answer.message, answer.hint].filter(Boolean).join(" ") || "The server refused." : "The server does not answer.";
+  return answer ? [answer.message, answer.hint].filter(Boolean).join(" ") || "The server refused." : "The server is not responding.";
 }
 
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);

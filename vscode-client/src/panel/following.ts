@@ -128,7 +128,7 @@ export class Following implements Disposable {
   }
 
   private async answer(command: string, argument: Record<string, unknown>): Promise<Answer> {
-    const lost: Answer = { ok: false, code: "engine_not_ready", message: "The server did not answer." };
+    const lost: Answer = { ok: false, code: "engine_not_ready", message: "The server did not respond." };
     return (await this.server.ask(command, argument).catch(() => undefined)) ?? lost;
   }
 
@@ -156,7 +156,7 @@ function noServer(server: Server): Banner | undefined {
 }
 
 function refusal(answer: Answer): Banner {
-  if (answer.code === "not_found") return { tone: "bad", text: "This run is not in the record (any more)." };
+  if (answer.code === "not_found") return { tone: "bad", text: "This run is not (or no longer) in the record." };
   const said = [answer.message, answer.hint].filter(Boolean).join(" ");
-  return { tone: "bad", text: said || "The engine does not answer.", action: { title: "Try again", act: { verb: "again" } } };
+  return { tone: "bad", text: said || "The engine is not responding.", action: { title: "Try again", act: { verb: "again" } } };
 }

@@ -45,7 +45,7 @@ export function headOf(state: RunState): Head {
     elapsedMs: state.elapsedMs ?? 0,
     ended: hasEnded(state),
     working: state.status === "running" || state.status === "stopping",
-    recovered: more.mayHavePaidTwice ? "Recovered after a restart; one call may have been paid twice." : undefined,
+    recovered: more.mayHavePaidTwice ? "Recovered after a restart; one call may have been billed twice." : undefined,
     source: sourceOf(state),
     approvals: hasEnded(state) ? [] : approvalsOf(more),
     choice: choiceOf(more),
@@ -62,7 +62,7 @@ export function sentenceOf(state: RunState): string {
     case "waiting_approval":
       return "waiting for your approval";
     case "interrupted":
-      return "interrupted: the engine is gone";
+      return "interrupted: lost the connection to the engine";
     case "stopping":
       return "stopping…";
     default:

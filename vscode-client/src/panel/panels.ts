@@ -71,7 +71,7 @@ async function choose(around: Surroundings): Promise<Wanted | undefined> {
   const answer = await around.server.ask("loopLs.runs", { limit: 50 });
   const runs = answer?.ok && Array.isArray(answer.runs) ? (answer.runs as RunState[]) : [];
   if (runs.length === 0) {
-    void vscode.window.showInformationMessage("There is no run yet. Start one with the lens above a loop.");
+    void vscode.window.showInformationMessage("No runs yet. Start one with the lens above a loop.");
     return undefined;
   }
   const items = runs.map((state) => ({ ...asItem(state), detail: [state.path, state.runId.slice(0, 8)].filter(Boolean).join(" · ") }));

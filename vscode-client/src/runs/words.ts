@@ -25,7 +25,7 @@ export function lineOf(event: RunEvent): string | undefined {
     case "edit_acknowledged":
       return "the change is in the file";
     case "edit_refused":
-      return `the change was not taken: ${excerpt(String(event.failureReason ?? ""))}`;
+      return `the change was not applied: ${excerpt(String(event.failureReason ?? ""))}`;
     case "retrying":
       return `trying again: ${excerpt(String(event.because ?? ""))}`;
     case "paused":
@@ -33,7 +33,7 @@ export function lineOf(event: RunEvent): string | undefined {
     case "interrupted":
       return event.kind;
     case "recovered":
-      return "recovered after a restart; one call may have been paid twice";
+      return "recovered after a restart; one call may have been billed twice";
     case "completed":
       return `completed: ${ENDINGS[event.reason ?? ""]?.short ?? (event.reason ?? "").replaceAll("_", " ")}`;
     case "failed":

@@ -130,7 +130,7 @@ export class Connection implements Server, vscode.Disposable {
     const trouble = await this.startProgram(program);
     if (!trouble) return;
     if (program.origin === "own" && trouble.kind === "ended_at_once" && !this.remade) {
-      this.log.warn("the environment does not work any more; it is made anew");
+      this.log.warn("the environment no longer works; recreating it");
       this.remade = true;
       await this.found.discard();
       return this.start();
@@ -199,7 +199,7 @@ export class Connection implements Server, vscode.Disposable {
     this.running = undefined;
     void this.inTurn(async () => {
       await this.end(running);
-      this.log.warn(`the server ended by itself (${running.process.ending})`);
+      this.log.warn(`the server exited unexpectedly (${running.process.ending})`);
       this.again();
     });
   }

@@ -82,12 +82,12 @@ function settingsProblems(): Problem[] {
     if (!uri.path.endsWith("/.loop-ls.yaml")) continue;
     for (const one of findings) {
       const place = `${vscode.workspace.asRelativePath(uri)}, line ${one.range.start.line + 1}`;
-      list.push({ sentence: one.message, mend: `It stands in ${place}.` });
+      list.push({ sentence: one.message, mend: `It is defined in ${place}.` });
     }
   }
   const command: unknown = vscode.workspace.getConfiguration("loopLs").get("server.command");
   if (!Array.isArray(command) || !command.every((part) => typeof part === "string")) {
-    list.push({ sentence: "loopLs.server.command is no list of texts.", mend: 'Write the program and each argument as a text of its own: ["loop-ls", "serve"].' });
+    list.push({ sentence: "loopLs.server.command is not a list of strings.", mend: 'Write the program and each argument as a separate string: ["loop-ls", "serve"].' });
   }
   return list;
 }

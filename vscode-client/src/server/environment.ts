@@ -52,7 +52,7 @@ export async function madeEnvironment(root: string, wheel: Wheel, windows: boole
 /** Makes it with what `python` finds, unless another window does so meanwhile. Rejects with a `TroubleError`. */
 export async function makeEnvironment(making: Making, python: () => Promise<string>): Promise<string> {
   const { root, wheel, windows } = making;
-  const lock = await takeLock(path.join(root, "lock"), making.signal, () => making.report("another window is at it")).catch(
+  const lock = await takeLock(path.join(root, "lock"), making.signal, () => making.report("another window is doing it")).catch(
     (error: unknown) => fail(making, error),
   );
   try {
@@ -78,7 +78,7 @@ async function build(making: Making, python: string, folder: string): Promise<vo
   const { wheel, report, log } = making;
   const own = pythonOf(folder, making.windows);
   report("an environment");
-  log(`making an environment with ${python}`);
+  log(`creating an environment with ${python}`);
   const made = await child(making, python, ["-I", "-m", "venv", folder], MAKE_LIMIT);
   if (made.ending === "cancelled") throw new TroubleError({ kind: "cancelled" });
   if (made.code !== 0) {

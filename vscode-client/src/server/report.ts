@@ -40,7 +40,7 @@ export function problems(found: Findings): Problem[] {
     list.push({ sentence: found.engine.message ?? "The engine cannot be used.", mend: found.engine.hint ?? "Read the log: Loop: Show Log." });
   }
   if (!found.trusted) {
-    list.push({ sentence: "This workspace is not trusted: files are checked, but nothing is run.", mend: "Run Workspaces: Manage Workspace Trust and trust it." });
+    list.push({ sentence: "This workspace is not trusted: files are checked, but nothing can run.", mend: "Run Workspaces: Manage Workspace Trust and trust it." });
   }
   return [...list, ...found.settings];
 }
@@ -49,13 +49,13 @@ export function report(found: Findings): string {
   const list = problems(found);
   const pages = [
     "# Loop: Doctor",
-    list.length === 0 ? "**All is well.**" : `**${list.length === 1 ? "1 problem" : `${list.length} problems`}.**`,
-    ...list.map((one, index) => `${index + 1}. **${one.sentence}**\n\n   To mend it: ${one.mend}`),
+    list.length === 0 ? "**No problems found.**" : `**${list.length === 1 ? "1 problem" : `${list.length} problems`}.**`,
+    ...list.map((one, index) => `${index + 1}. **${one.sentence}**\n\n   Fix: ${one.mend}`),
     said(found),
     "## Server",
     table(serverRows(found)),
     "## Python",
-    found.pythons.length ? table(found.pythons.map(pythonRow), ["Tried", "From", "Found"]) : "Not needed: a server is there already.",
+    found.pythons.length ? table(found.pythons.map(pythonRow), ["Tried", "From", "Found"]) : "Not needed: a server already exists.",
     "## Engine",
     engine(found),
     "## Here",
@@ -65,7 +65,7 @@ export function report(found: Findings): string {
 }
 
 function said(found: Findings): string {
-  return found.trouble?.said ? `What it said:\n\n\`\`\`text\n${found.trouble.said.replaceAll("```", "'''")}\n\`\`\`` : "";
+  return found.trouble?.said ? `Output:\n\n\`\`\`text\n${found.trouble.said.replaceAll("```", "'''")}\n\`\`\`` : "";
 }
 
 type Row = readonly (string | undefined)[];
@@ -108,16 +108,16 @@ function pythonRow({ candidate, finding }: Tried): Row {
 }
 
 function engine({ engine: answer, program }: Findings): string {
-  if (!program) return "Nobody can be asked: the server does not run.";
-  if (!answer) return "The server did not answer.";
+  if (!program) return "Unknown: the server is not running.";
+  if (!answer) return "The server did not respond.";
   if (!answer.ok) return answer.message ?? "It cannot be used.";
   const facts = answer.engine ?? {};
-  if (facts.running === false && facts.pid === undefined) return "None runs; the first run starts it.";
+  if (facts.running === false && facts.pid === undefined) return "Not running; the first run starts it.";
   const text = (name: string): string | undefined => (facts[name] === undefined ? undefined : String(facts[name]));
   return table([
     ["Version", text("version")],
     ["Process", text("pid")],
-    ["Runs that go on", text("running")],
+    ["Active runs", text("running")],
     ["Since", text("startedAt")],
     ["Sandbox of read-only shells", text("sandbox")],
     ["Data folder", facts.dataDir === undefined ? undefined : code(String(facts.dataDir))],

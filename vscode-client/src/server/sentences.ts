@@ -30,7 +30,7 @@ const REASONS: Record<string, string> = {
   EPERM: "not permitted",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
-  EEXIST: "a file of that name is in the way",
+  EEXIST: "a file with that name already exists",
   ENOTDIR: "a file is in the way",
 };
 
@@ -45,13 +45,13 @@ export function tell(trouble: Trouble): Told {
       return {
         code,
         sentence: `${trouble.folder} cannot be written (${REASONS[trouble.because] ?? trouble.because}), so Loop cannot set up its server there.`,
-        mend: "Give yourself the right to write that folder, or install loop-ls yourself and name it in the setting loopLs.server.command.",
+        mend: "Make that folder writable, or install loop-ls yourself and set loopLs.server.command.",
         ways: ["retry", "commandSetting", "doctor"],
       };
     case "no_environment":
       return {
         code,
-        sentence: `${trouble.python} could not make an environment for Loop's server.`,
+        sentence: `${trouble.python} could not create an environment for Loop's server.`,
         mend: `Run ${trouble.python} -m venv in a terminal to see why, or choose another Python in the setting loopLs.server.python.`,
         ways: ["pythonSetting", "retry", "log"],
         said: trouble.said,
@@ -61,8 +61,8 @@ export function tell(trouble: Trouble): Told {
     case "no_wheel":
       return {
         code,
-        sentence: "Loop found no language server, and this build of the extension carries none.",
-        mend: "Install loop-ls into the folder's .venv, or name it in the setting loopLs.server.command.",
+        sentence: "Loop found no language server, and this build of the extension does not include one.",
+        mend: "Install loop-ls in the folder's .venv, or set loopLs.server.command.",
         ways: ["commandSetting", "doctor"],
       };
     case "cancelled":
@@ -76,7 +76,7 @@ export function tell(trouble: Trouble): Told {
       return {
         code,
         sentence: `${trouble.command} (setting loopLs.server.command) ${trouble.because === "missing" ? "does not exist" : "is not a program"}.`,
-        mend: "Correct the setting loopLs.server.command, or empty it: then Loop uses the server that it brings along.",
+        mend: "Correct the setting loopLs.server.command, or clear it to use the bundled server.",
         ways: ["commandSetting", "ownServer", "doctor"],
       };
     case "not_started":
@@ -89,14 +89,14 @@ export function tell(trouble: Trouble): Told {
       return {
         code,
         sentence: `Loop's server ended ${trouble.times} times in a row, so it is not started again.`,
-        mend: "The log says how it ended. Loop: Restart Server starts it again; runs go on meanwhile.",
+        mend: "See the log for the reason. Loop: Restart Server starts it again; runs continue in the meantime.",
         ways: ["retry", "log", "doctor"],
       };
   }
 }
 
 const OTHER_SERVER = {
-  mend: "Name a loop-ls with its argument serve in the setting loopLs.server.command, or empty it: then Loop uses the server that it brings along.",
+  mend: "Set loopLs.server.command to a loop-ls with its argument serve, or clear it to use the bundled server.",
   ways: ["commandSetting", "log", "doctor"],
 } as const;
 
@@ -106,7 +106,7 @@ function aboutPython(tried: readonly Tried[]): Pick<Told, "sentence" | "mend"> {
   const set = tried.find((one) => one.candidate.from.includes("setting"));
   if (bare?.finding.kind === "no_venv") {
     return {
-      sentence: `Python ${bare.finding.version.join(".")} (${bare.finding.executable}) cannot make environments, which Loop's server needs.`,
+      sentence: `Python ${bare.finding.version.join(".")} (${bare.finding.executable}) cannot create virtual environments, which Loop's server needs.`,
       mend: "On Debian and Ubuntu: apt install python3-venv. Elsewhere, choose another Python in the setting loopLs.server.python.",
     };
   }
@@ -117,15 +117,15 @@ function aboutPython(tried: readonly Tried[]): Pick<Told, "sentence" | "mend"> {
     };
   }
   if (set) {
-    const because = set.finding.kind === "broken" ? set.finding.because : "there is no such program";
+    const because = set.finding.kind === "broken" ? set.finding.because : "program not found";
     return {
-      sentence: `${set.candidate.command} (setting loopLs.server.python) is no Python that Loop can use: ${because}.`,
-      mend: `Name ${NEEDED} there, or empty the setting: then Loop looks for one itself.`,
+      sentence: `${set.candidate.command} (setting loopLs.server.python) is not a Python that Loop can use: ${because}.`,
+      mend: `Name ${NEEDED} there, or clear the setting to let Loop find one.`,
     };
   }
   return {
     sentence: `Python is missing: Loop's server needs ${NEEDED}, and none was found.`,
-    mend: `Install ${NEEDED} (python.org, or your system's packages), or name one in the setting loopLs.server.python.`,
+    mend: `Install ${NEEDED} (python.org, or your system's packages), or set loopLs.server.python.`,
   };
 }
 
@@ -135,42 +135,42 @@ function aboutPackages(because: PackagesBecause, host: string | undefined): Pick
     case "unreachable":
       return {
         sentence: `${index} cannot be reached, so Loop's server could not be set up: check the network or the proxy.`,
-        mend: "Once the network is there, try again. Behind a proxy, name it in the setting http.proxy; with an own package index, in pip's configuration or PIP_INDEX_URL.",
+        mend: "Once the network is there, try again. Behind a proxy, set http.proxy; for your own package index, set PIP_INDEX_URL or pip's configuration.",
         ways: ["retry", "proxySetting", "log"],
       };
     case "proxy":
       return {
-        sentence: `The proxy refused the way to ${index}, so Loop's server could not be set up.`,
+        sentence: `The proxy refused the connection to ${index}, so Loop's server could not be set up.`,
         mend: "Correct the setting http.proxy (or the variable HTTPS_PROXY), then try again.",
         ways: ["proxySetting", "retry", "log"],
       };
     case "certificate":
       return {
-        sentence: `${index} showed a certificate that Python does not trust, so Loop's server could not be set up.`,
-        mend: "Name your organisation's certificates in the variable PIP_CERT or in pip's configuration (global.cert), then restart the editor.",
+        sentence: `${index} has a certificate that Python does not trust, so Loop's server could not be set up.`,
+        mend: "Set your organization's certificates in the variable PIP_CERT or in pip's configuration (global.cert), then restart the editor.",
         ways: ["retry", "log", "doctor"],
       };
     case "not_found":
       return {
-        sentence: `${index} lacks a package that Loop's server needs; the log names it.`,
-        mend: "Use a package index that has it, or a Python for which it is built, in the setting loopLs.server.python.",
+        sentence: `${index} lacks a package that Loop's server needs; see the log.`,
+        mend: "Use a package index that has it, or set loopLs.server.python to a Python it is built for.",
         ways: ["log", "retry", "pythonSetting"],
       };
     case "disk_full":
       return {
         sentence: "The disk is full, so Loop's server could not be set up; it needs about 250 MB.",
-        mend: "Make room, then try again.",
+        mend: "Free some space, then try again.",
         ways: ["retry", "log"],
       };
     case "limit":
       return {
-        sentence: "Loop's server was not set up within 15 minutes, so it was ended.",
+        sentence: "Loop's server was not set up within 15 minutes, so it was stopped.",
         mend: "Try again with a faster network, or install loop-ls yourself and name it in the setting loopLs.server.command.",
         ways: ["retry", "log", "commandSetting"],
       };
     case "unknown":
       return {
-        sentence: "pip could not install what Loop's server needs; the log has its last lines.",
+        sentence: "pip could not install what Loop's server needs; see the log.",
         mend: "Read the log, then try again.",
         ways: ["log", "retry", "doctor"],
       };

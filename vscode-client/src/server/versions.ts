@@ -35,6 +35,6 @@ export function versionSentence(client: string, server: string | undefined, comm
     case "newer":
       return `${place} is loop-ls ${server}, newer than this extension (${client}): update the extension.`;
     case "unknown":
-      return `${place} does not say its version, so it may not fit this extension (${client}): update it with pip install -U loop-ls there.`;
+      return `${place} does not report its version, so it may not work with this extension (${client}): update it with pip install -U loop-ls there.`;
   }
 }

@@ -7,10 +7,10 @@ import { excerpt, nameOf } from "../runs/words";
 import { chooseRun, type Given, givenRuns } from "./choosing";
 import { readRows, rowsOfLoop } from "./history";
 
-const ANY = { none: "There is no run yet.", fits: () => true };
+const ANY = { none: "No runs yet.", fits: () => true };
 /** What such a file says of itself. */
 const EXPORTED = "loop-ls run";
-const ENDED = { none: "There is no run that has ended.", fits: hasEnded };
+const ENDED = { none: "No run has ended.", fits: hasEnded };
 
 export const againPart: Part = ({ server, runs }) => {
   const with_ = (id: string, wanted: { title: string; none: string; fits: (state: RunState) => boolean }, act: (runId: string) => unknown) =>
@@ -42,13 +42,13 @@ const called = (runs: RunStore, runId: string): string => {
 async function fork(server: Server, runs: RunStore, runId: string): Promise<void> {
   const rows = rowsOfLoop((await readRows(server, runId)) ?? []);
   const state = runs.get(runId);
-  const goesOn = state && hasEnded(state) ? [{ label: "Go on after what is finished", detail: "All finished iterations are taken." }] : [];
+  const goesOn = state && hasEnded(state) ? [{ label: "Continue after the finished iterations", detail: "All finished iterations are reused." }] : [];
   const choices: (vscode.QuickPickItem & { iteration?: number })[] = [
     ...rows.map(({ iteration_number: number, verdict, output }) => ({
       iteration: number,
       label: `From iteration ${number}`,
       description: [verdict?.toUpperCase(), excerpt(output, 80)].filter(Boolean).join(" · "),
-      detail: number === 1 ? "Nothing is taken; everything is paid." : `Iterations before ${number} are taken and not paid again.`,
+      detail: number === 1 ? "Start over (all calls are billed again)." : `Iterations before ${number} are reused and not billed again.`,
     })),
     ...goesOn,
   ];
@@ -56,7 +56,7 @@ async function fork(server: Server, runs: RunStore, runId: string): Promise<void
     void vscode.window.showInformationMessage(`${called(runs, runId)} has no iteration to fork from.`);
     return;
   }
-  const picked = await vscode.window.showQuickPick(choices, { title: `Fork ${called(runs, runId)}`, placeHolder: "Which iteration is the first to be done anew?" });
+  const picked = await vscode.window.showQuickPick(choices, { title: `Fork ${called(runs, runId)}`, placeHolder: "Which iteration should be redone first?" });
   if (!picked) return;
   const answer = await server.run("loopLs.fork", { runId, ...(picked.iteration === undefined ? {} : { iteration: picked.iteration }) });
   if (answer?.ok) await open(answer.runId);
@@ -102,13 +102,13 @@ async function importRun(server: Server, runs: RunStore): Promise<void> {
     })) ?? [];
   if (!file) return;
   const run = await read(file);
-  if (!run) return void vscode.window.showErrorMessage(`${vscode.workspace.asRelativePath(file)} is no exported run: choose a file that Export Run... has written.`);
+  if (!run) return void vscode.window.showErrorMessage(`${vscode.workspace.asRelativePath(file)} is not an exported run: choose a file written by Export Run...`);
   const answer = await server.run("loopLs.import", { run });
   if (!answer?.ok || typeof answer.runId !== "string") return;
   const { runId } = answer;
   const told = await server.ask("loopLs.status", { runId });
   if (told?.ok) runs.take(told.state as RunState);
-  if (answer.known) void vscode.window.showInformationMessage(`${called(runs, runId)} was in the record already.`);
+  if (answer.known) void vscode.window.showInformationMessage(`${called(runs, runId)} is already in the record.`);
   await open(runId);
 }
 
@@ -141,7 +141,7 @@ async function remove(server: Server, runs: RunStore, meant: readonly string[]):
 /** The file of a run, at the loop that ran. */
 export async function openFile(state: RunState | undefined): Promise<void> {
   if (!state?.uri || !(await isThere(state.uri))) {
-    return void vscode.window.showInformationMessage(`The file of ${state ? nameOf(state) : "this run"} is gone; its record is still there.`);
+    return void vscode.window.showInformationMessage(`The file of ${state ? nameOf(state) : "this run"} was deleted; its record still exists.`);
   }
   const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(state.uri));
   const line = lineOfLoop(document, state.target?.name);

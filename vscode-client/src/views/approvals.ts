@@ -19,7 +19,7 @@ const RESTORE = "Put them back";
 const STOP = "Stop the run";
 const OUTPUT = "loop-ls-output";
 
-const WAITING = { none: "No loop waits for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
+const WAITING = { none: "No loop is waiting for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
 
 export const approvalsPart: Part = ({ server, runs }) => {
   const asking = new Asking(server, runs);
@@ -37,7 +37,7 @@ export const approvalsPart: Part = ({ server, runs }) => {
     decide("approve", "Approve which loop?"),
     decide("reject", "Reject which loop?"),
     decide("feedback", "Give feedback to which loop?"),
-    decide("decide", "Decide about which loop?"),
+    decide("decide", "Answer which loop?"),
   ];
 };
 
@@ -70,7 +70,7 @@ class Asking implements vscode.TextDocumentContentProvider {
   async decide(runId: string, verb: "approve" | "reject" | "feedback" | "decide"): Promise<void> {
     const state = this.runs.get(runId);
     const [question] = state ? questionsOf(state) : [];
-    if (!state || !question) return void vscode.window.showInformationMessage("This loop waits for no decision any more.");
+    if (!state || !question) return void vscode.window.showInformationMessage("This loop is no longer waiting for a decision.");
     switch (verb) {
       case "approve":
         return this.say(state, question, { approved: true });
@@ -91,7 +91,7 @@ class Asking implements vscode.TextDocumentContentProvider {
     if (choice === undefined) return; // put aside: the lens and the status item are still there
     const now = this.runs.get(state.runId);
     if (!now || !questionsOf(now).some((one) => keyOf(now, one) === keyOf(state, question))) {
-      return void vscode.window.showInformationMessage(`${nameOf(state)}: somebody has decided already.`);
+      return void vscode.window.showInformationMessage(`${nameOf(state)}: another user has already decided.`);
     }
     if (choice === APPROVE || choice === ALLOW) return this.say(state, question, { approved: true });
     if (choice === REJECT || choice === STOP) return this.say(state, question, { approved: false });
@@ -104,12 +104,12 @@ class Asking implements vscode.TextDocumentContentProvider {
   private async feedback(state: RunState, question: PendingApproval): Promise<void> {
     if (isProtected(question)) return this.ask(state, question);
     if (!question.revise) {
-      const told = `${nameOf(state)} takes yes and no: write \`assistants: {revise: true}\` into .loop-ls.yaml to ask for changes.`;
+      const told = `${nameOf(state)} accepts only approve and reject: set \`assistants: {revise: true}\` in .loop-ls.yaml to ask for changes.`;
       return void vscode.window.showInformationMessage(told);
     }
     const feedback = await vscode.window.showInputBox({
       title: `${nameOf(state)}: what should be different?`,
-      prompt: "The loop tries again and hears this.",
+      prompt: "The loop tries again with this feedback.",
       ignoreFocusOut: true,
     });
     if (feedback) await this.say(state, question, { approved: false, decision: "revise", feedback });

@@ -40,7 +40,7 @@ const section = (row: Row): string =>
 async function compare(server: Server, runs: RunStore, given?: Wanted, selected?: Given[]): Promise<void> {
   const [left, right] = givenRuns(given, selected);
   if (left !== undefined && right !== undefined) return compareRuns(runs, left, right);
-  const runId = await chooseRun(runs, given, { title: "Compare iterations of which run?", none: "There is no run yet.", fits: () => true });
+  const runId = await chooseRun(runs, given, { title: "Compare iterations of which run?", none: "No runs yet.", fits: () => true });
   if (runId === undefined) return;
   const pair = given?.iterations ?? (await askForPair(server, runs, runId, given?.loop));
   if (!pair) return;

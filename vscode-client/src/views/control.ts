@@ -41,14 +41,14 @@ async function control(server: Server, runs: RunStore, verb: Verb, given: Given,
 
 /** Says something to a run that goes on: whoever works next reads it with the prompt. */
 async function note(server: Server, runs: RunStore, given: Given): Promise<void> {
-  const runId = await chooseRun(runs, given, { title: "Say something to which loop?", none: "No loop is running.", fits: (state) => !hasEnded(state) });
+  const runId = await chooseRun(runs, given, { title: "Send a note to which loop?", none: "No loop is running.", fits: (state) => !hasEnded(state) });
   if (runId === undefined) return;
   const state = runs.get(runId);
   const called = state ? nameOf(state) : `run ${runId}`;
-  const text = (await vscode.window.showInputBox({ title: `Note for ${called}`, prompt: "It is in the next prompt of this run, once." }))?.trim();
+  const text = (await vscode.window.showInputBox({ title: `Note for ${called}`, prompt: "It is added to the next prompt of this run, once." }))?.trim();
   if (!text) return;
   const answer = await server.run("loopLs.note", { runId, text });
-  if (answer?.ok) vscode.window.setStatusBarMessage(`${called} is told with its next prompt`, 5000);
+  if (answer?.ok) vscode.window.setStatusBarMessage(`${called} gets the note with its next prompt`, 5000);
 }
 
 async function stopAll(server: Server, runs: RunStore): Promise<void> {

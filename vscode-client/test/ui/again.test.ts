@@ -93,7 +93,7 @@ test("a file that is no exported run is refused in one sentence", async () => {
   writeFileSync(path.join(folder, "other.json"), '{"name": "other"}\n');
   await window.command("Loop: Import Run...");
   await window.chooseFile("Import a run that was exported", path.join(folder, "other.json"));
-  await window.message("other.json is no exported run: choose a file that Export Run... has written.").waitFor();
+  await window.message("other.json is not an exported run: choose a file written by Export Run...").waitFor();
   await window.picture("again-refused");
 });
 

@@ -48,12 +48,12 @@ test("the form of an assistant's loop edits what changed and keeps the comments"
   expect(await page.getByLabel("Pattern").isVisible()).toBe(false);
   expect(await page.getByLabel("Command").inputValue()).toBe(""); // the pattern is no command
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Without a command no test ever passes.").waitFor();
+  await page.getByText("Missing command: the test would never pass.").waitFor();
   expect(written("fixer.assistant.yaml")).toBe(ASSISTANT);
 
   await page.getByLabel("Command").fill("npm test");
   await page.getByLabel("Max Iterations").fill("25");
-  await page.getByText("The loop ends after 25 iterations in any case.").waitFor();
+  await page.getByText("The loop ends after at most 25 iterations.").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.", { exact: true }).waitFor();
   const wanted = ASSISTANT.replace("regex #", "test_pass #").replace("'DONE|READY'", "'npm test'").replace("maxIterations: 10", "maxIterations: 25");
@@ -98,7 +98,7 @@ test.each(Object.keys(THEMES))("both forms keep nobody out in %s, also while the
   await page.getByLabel("Stop Criterion").selectOption({ label: "Test passes" });
   await page.getByLabel("Command").fill("");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Without a command no test ever passes.").waitFor();
+  await page.getByText("Missing command: the test would never pass.").waitFor();
   expect(await serious(await window.frame()), `assistant in ${theme}`).toEqual([]);
   await window.picture(`form-assistant-${theme}`.replaceAll(" ", "-").toLowerCase());
 

@@ -176,9 +176,9 @@ test("a file that is deleted while its loop runs, and an engine that is gone, ar
   await panel.row(/iteration \d+ of 60, NO/).first().waitFor();
   rmSync(path.join(folder, "count.yaml"));
   await panel.button("count.yaml").click();
-  await window.message("The file of this run is not there any more.").waitFor();
+  await window.message("The file of this run no longer exists.").waitFor();
   await editor.stopEngine(folder);
-  await panel.status("interrupted: the engine is gone").waitFor();
+  await panel.status("interrupted: lost the connection to the engine").waitFor();
   await window.picture("panel-engine-gone");
   await panel.button("Resume").click();
   await panel.status("running").waitFor();

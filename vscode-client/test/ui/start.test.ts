@@ -105,7 +105,7 @@ test("a folder that is not trusted is checked, nothing of it is started, and the
   await window.page.getByText("Restricted Mode", { exact: true }).waitFor();
   await squiggle(window).waitFor();
   await window.lens("Run loop").click();
-  await window.message("This workspace is not trusted, so nothing in it is run.").waitFor();
+  await window.message("This workspace is not trusted, so nothing in it can run.").waitFor();
   await window.picture("start-not-trusted");
   expect(existsSync(mark)).toBe(false);
 
@@ -122,7 +122,7 @@ test("the doctor says what is wrong and how to mend it", LONG, async () => {
   await window.command("Loop: Doctor");
   const page = window.webview();
   await page.getByText("/nope/loop-ls (setting loopLs.server.command) does not exist.").first().waitFor();
-  await page.getByText("To mend it: Correct the setting loopLs.server.command, or empty it").waitFor();
+  await page.getByText("Fix: Correct the setting loopLs.server.command, or empty it").waitFor();
   expect(await page.getByText("All is well.").count()).toBe(0);
   await window.picture("start-doctor-wrong");
 });

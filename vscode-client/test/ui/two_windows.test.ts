@@ -67,7 +67,7 @@ test("a question is answered in one window, and the other one asks no more", asy
   // No program can take a message back: what is left of it decides nothing, and says so.
   await there.command("Notifications: Show Notifications");
   await there.page.locator(".notifications-center .notification-list-item", { hasText: "waits for your decision" }).getByRole("button", { name: "Approve" }).click();
-  await messages(there, "Fixer: somebody has decided already.").first().waitFor();
+  await messages(there, "Fixer: another user has already decided.").first().waitFor();
 });
 
 test("a run that is deleted in one window says so in the panel that the other one has open", async () => {

@@ -89,9 +89,9 @@ test("runs are grouped by file, and filtered while somebody types", async () => 
 
 test("an engine that was stopped is said, with the way out", async () => {
   await editor.stopEngine(folder);
-  await row("The engine is gone").waitFor({ timeout: 60_000 });
+  await row("The engine is not running").waitFor({ timeout: 60_000 });
   await window.picture("views-engine-gone");
-  await row("The engine is gone").click();
-  await row("The engine is gone").waitFor({ state: "detached", timeout: 60_000 });
+  await row("The engine is not running").click();
+  await row("The engine is not running").waitFor({ state: "detached", timeout: 60_000 });
   await row(/compose.*condition met/).waitFor();
 });

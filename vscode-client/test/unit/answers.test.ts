@@ -56,11 +56,11 @@ test("an input box that is closed ends the matter without another call", async (
 
 test("consent shows what the run may do and says yes by the number of the question", async () => {
   window.showWarningMessage.mockResolvedValueOnce("Allow and Run" as never);
-  const refusal = { ok: false, code: "consent_required", capabilities: ["starts `npm test`", "sends texts to api.example, with what is in KEY"], digest: "d1", nonce: "n1" };
+  const refusal = { ok: false, code: "consent_required", capabilities: ["starts `npm test`", "sends data to api.example, with the value of KEY"], digest: "d1", nonce: "n1" };
   const { asked, call } = server(refusal, { ok: true });
   await settle(call, { uri: "u" });
   expect(asked[1]).toEqual({ uri: "u", consent: "n1" });
-  expect(consentLines(refusal)).toEqual(["It starts `npm test`.", "It sends texts to api.example, with what is in KEY."]);
+  expect(consentLines(refusal)).toEqual(["It starts `npm test`.", "It sends data to api.example, with the value of KEY."]);
 });
 
 test("a line of consent that does not fit is shown with its beginning, its end, and how much is left out", async () => {

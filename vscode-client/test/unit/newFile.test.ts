@@ -75,7 +75,7 @@ test("settings that are there are shown and not written over", async () => {
   there = ["/w/.loop-ls.yaml"];
   await newFile(templates, { kind: "settings" });
   expect(vscode.workspace.applyEdit).not.toHaveBeenCalled();
-  expect(window.showErrorMessage).toHaveBeenCalledWith(".loop-ls.yaml could not be written: it is there already.");
+  expect(window.showErrorMessage).toHaveBeenCalledWith(".loop-ls.yaml could not be written: it already exists.");
   expect(vscode.window.showTextDocument).toHaveBeenCalledOnce();
 });
 

@@ -8,11 +8,11 @@ test.each([
   [{ kind: "iteration", iteration: 2, maxIterations: 5, output: "a\n b" }, "iteration 2/5: a b"],
   [{ kind: "judged", iteration: 2, verdict: "no" }, "iteration 2: NO"],
   [{ kind: "completed", reason: "condition_met" }, "completed: condition met"],
-  [{ kind: "recovered" }, "recovered after a restart; one call may have been paid twice"],
+  [{ kind: "recovered" }, "recovered after a restart; one call may have been billed twice"],
   [{ kind: "round_started", round: 2, maxRounds: 3 }, "round 2 of 3"],
   [{ kind: "ops_proposed", rationale: "no tone" }, "proposed: no tone"],
   [{ kind: "edit_acknowledged" }, "the change is in the file"],
-  [{ kind: "edit_refused", failureReason: "read-only" }, "the change was not taken: read-only"],
+  [{ kind: "edit_refused", failureReason: "read-only" }, "the change was not applied: read-only"],
   [{ kind: "text", output: "x" }, undefined],
 ])("a fact is one line: %j", (event, line) => {
   expect(lineOf({ runId: "r", ...event })).toBe(line);

@@ -88,7 +88,7 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Json]) -> tuple[s
     """The answer of a tool, and whether it is a refusal."""
     tool = TOOLS.get(name)
     if tool is None:
-        return f"There is no tool `{name}`; there are {', '.join(TOOLS)}.", True
+        return f"Unknown tool `{name}`; expected {', '.join(TOOLS)}.", True
     if problem := problem_of(tool.argument, arguments, f"`{name}`"):
         return problem.message, True
     try:
@@ -141,7 +141,7 @@ def _parameters(given: Json) -> JsonObject:
         except (ValueError, RecursionError):
             value = None
     if not isinstance(value, dict):
-        raise ToolRefusal('`parameters` is the text of a JSON object, such as {"depth": "deep"}.')
+        raise ToolRefusal('`parameters` must be a JSON object as a string, such as {"depth": "deep"}.')
     return value
 
 
@@ -153,7 +153,7 @@ async def loop_list(loops: Loops, given: Mapping[str, Json]) -> str:
     rows = [loop_row(state) for state in _allowed(await loops.runs())["runs"]]
     found = [row for row in rows if status in (None, row["status"])]
     if not found:
-        return f"There are no loops with status {status}." if status else "There are no loops."
+        return f"No loops with status {status}." if status else "No loops."
     return "\n".join(_line(row) for row in found)
 
 
@@ -217,7 +217,7 @@ async def loop_control(loops: Loops, given: Mapping[str, Json]) -> str:
     rows = _allowed(await loops.control(action, id_))["runs"]
     if id_.lower() == "all":
         count = f"{len(rows)} loop{'' if len(rows) == 1 else 's'}"
-        return f"{count} {_DONE[action]}." if rows else f"There is no loop to {action}."
+        return f"{count} {_DONE[action]}." if rows else f"No loop to {action}."
     told = "cancelled" if action == "stop" else rows[0]["status"]
     return f"Loop {rows[0]['runId']} is {told}."
 
@@ -225,7 +225,7 @@ async def loop_control(loops: Loops, given: Mapping[str, Json]) -> str:
 async def loop_definitions(loops: Loops, given: Mapping[str, Json]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
     lines = [line for one in found if one["format"] == ROLE_LOOP for line in _definition(one)]
-    return "\n".join(lines) or "There are no loop definitions."
+    return "\n".join(lines) or "No loop definitions."
 
 
 def _definition(one: Definition) -> list[str]:

@@ -44,7 +44,7 @@ class OwnLoops:
             return await self._all(verb)
         answer = await self._engine.state(run_id)
         if answer["ok"] and not self._person.controls(answer["state"].get("user")):
-            return _forbidden(f"Run {answer['state']['runId']} belongs to somebody else.")
+            return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
         return await self._engine.control(verb, run_id)
 
     async def _all(self, verb: str) -> Controlled:
@@ -84,4 +84,4 @@ class OwnLoops:
 
 
 def _forbidden(message: str) -> Refusal:
-    return Refused("forbidden", message, "Ask with another token.").answer()
+    return Refused("forbidden", message, "Use another token.").answer()

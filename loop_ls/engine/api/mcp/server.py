@@ -30,7 +30,7 @@ NAME = "loop-ls"
 INSTRUCTIONS = (
     "Loops let roles (plan, coder, reviewer, ...) work on a goal in turns until it is approved or a limit is "
     "reached. Start one with loop_start, watch it with loop_status, end it with loop_control. After you wrote or "
-    "changed a loop file, check it with loop_check and mend what it finds."
+    "changed a loop file, check it with loop_check and fix what it finds."
 )
 #: Gives the engine as the one who asks may use it.
 LoopsOf = Callable[[object], "Loops"]

@@ -45,7 +45,7 @@ def _server_of(tool: RoleTool, reads: ReadingCommands) -> Server[object]:
 
     async def called(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name != tool.name:
-            return _answer(f"there is no tool `{params.name}`", failed=True)
+            return _answer(f"unknown tool `{params.name}`", failed=True)
         try:
             with permitting(lambda: Capabilities.of([reads])), using(reads):
                 return _answer(await tool.run(params.arguments or {}))

@@ -42,14 +42,14 @@ async def start(request: Request, assistants: AssistantService, agent: str) -> R
     body = await _body(request)
     message = body.get("message")
     if not isinstance(message, str) or not message:
-        return failure(400, "`message` is a text that is not empty.")
+        return failure(400, "`message` must be a non-empty string.")
     found = await assistants.find(agent)
     if found is None:
-        return failure(404, f"There is no agent `{agent}`.")
+        return failure(404, f"Unknown agent `{agent}`.")
     if not found.enabled:
-        return failure(400, f"Agent `{found.name}` may not run as a loop: its `loopEnabled` is not true.")
+        return failure(400, f"Agent `{found.name}` cannot run as a loop: `loopEnabled` is not true.")
     if not message.strip():
-        return failure(400, "`message` is blank.")
+        return failure(400, "`message` is empty.")
     answer = await assistants.start(found, message, person_of(request).user, "api", body.get("mock") is True)
     if answer["ok"]:
         return success({"agentId": agent, "status": "started", "runId": answer["runId"]}, 202)
@@ -103,16 +103,16 @@ async def _decided(assistants: AssistantService, run: RunState, body: JsonObject
 def _problems(body: JsonObject) -> list[str]:
     found = []
     if not isinstance(body.get("loopId"), str) or not body["loopId"]:
-        found.append("`loopId` is a text that is not empty")
+        found.append("`loopId` must be a non-empty string")
     if not isinstance(body.get("approved"), bool):
-        found.append("`approved` is true or false")
+        found.append("`approved` must be true or false")
     return found
 
 
 async def _body(request: Request) -> JsonObject:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _JSON and not kind.endswith("+json"):
-        raise BadRequest("unsupported_media_type", "The body is JSON: send `Content-Type: application/json`.")
+        raise BadRequest("unsupported_media_type", "The body must be JSON: send `Content-Type: application/json`.")
     return await read_object(request)
 
 

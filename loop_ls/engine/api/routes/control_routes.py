@@ -86,7 +86,7 @@ async def approve(request: Request) -> Response:
     run_id, engine = request.path_params["id"], engine_of(request)
     if run_id == "all":
         if person_of(request).role != "admin" and any(not person_of(request).controls(s.user) for s in engine.live):
-            return refusal("forbidden", "Some of these runs belong to others.", "Answer your own by their ids.")
+            return refusal("forbidden", "Some of these runs belong to other users.", "Answer your own by id.")
     elif (no := await not_theirs(request)) is not None:
         return no
     decision = (body.get(name) for name in ("approved", "decision", "feedback"))
@@ -155,7 +155,7 @@ async def not_theirs(request: Request) -> Response | None:
     if person_of(request).controls(user):
         return None
     told = f"Run {answer['state']['runId']} belongs to `{user or OWNER}`."
-    return refusal("forbidden", told, "Only its user and an admin control it.")
+    return refusal("forbidden", told, "Only this user and admins can control it.")
 
 
 def _named(details: JsonObject) -> JsonObject:

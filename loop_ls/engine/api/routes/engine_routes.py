@@ -55,7 +55,7 @@ def damage(status: EngineState) -> str:
     if not runs:
         return ""
     count = f"{len(runs)} unfinished run{'s' if len(runs) > 1 else ''}"
-    return f"The record of {count} is damaged, so they do not go on: loop-ls engine repair tells more."
+    return f"The record of {count} is damaged, so they cannot continue; see `loop-ls engine repair`."
 
 
 async def events(request: Request) -> Response | ASGIApp:
@@ -99,7 +99,7 @@ async def engine_status(request: Request) -> Response:
 
 
 async def engine_stop(request: Request) -> Response:
-    """`now`: calls in flight are not waited for."""
+    """`now`: calls in progress are not waited for."""
     body = await read_body(request)
     calls = int(engine_of(request).status.get("inFlight") or 0)
     request.app.state.leave()

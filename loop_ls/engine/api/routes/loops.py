@@ -47,7 +47,7 @@ def engine_of(request: Request) -> Engine:
 async def listing(request: Request) -> Response:
     status = request.query_params.get("status") or None
     if status is not None and status not in STATUSES:
-        raise BadRequest("validation_error", f"`{status[:40]}` is no status; there are {', '.join(STATUSES)}.")
+        raise BadRequest("validation_error", f"Unknown status `{status[:40]}`; expected {', '.join(STATUSES)}.")
     limit = whole_number(request, "limit")
     engine = engine_of(request)
     answer = await engine.runs(status=status, uri=request.query_params.get("uri") or None, limit=limit)
@@ -204,7 +204,7 @@ async def one_iteration(request: Request) -> Response:
     rows = iterations(run_id, events) if events else await _unbegun(request, run_id)
     fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
     if not fitting:
-        return refusal("not_found", f"The run has no iteration `{wanted[:80]}`.")
+        return refusal("not_found", f"Unknown iteration `{wanted[:80]}`.")
     await with_records(request, answer["state"], fitting)
     return JSONResponse({"ok": True, "iteration": fitting[-1], "stages": fitting[-1]["stages"]})
 

@@ -142,7 +142,7 @@ class Sockets:
             return error(agent, "PROCESS_ERROR", f"Agent not found: `{agent}`.")
         message = body.get("message")
         if not isinstance(message, str) or not message.strip():
-            return error(agent, "PROCESS_ERROR", "`message` is a text that is not blank.")
+            return error(agent, "PROCESS_ERROR", "`message` must be a non-empty string.")
         answer = await self._assistants.start(found, message, person.user, "socket", body.get("mock") is True)
         return None if answer["ok"] else _no_start(agent, answer)
 
@@ -161,7 +161,7 @@ class Sockets:
             return await self._nothing(agent)
         loop_id, approved = body.get("loopId"), body.get("approved")
         if not isinstance(loop_id, str) or not isinstance(approved, bool):
-            return error(agent, "PROCESS_ERROR", "`loopId` is a text and `approved` is true or false.")
+            return error(agent, "PROCESS_ERROR", "`loopId` must be a string and `approved` must be true or false.")
         answer = await self._assistants.approve(run, loop_id, approved, body.get("decision"), body.get("feedback"))
         return None if answer["ok"] else error(agent, "PROCESS_ERROR", str(answer["message"]))
 

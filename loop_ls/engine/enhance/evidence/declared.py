@@ -53,10 +53,10 @@ class OnlyTexts:
     """Nothing but texts is judged. A start with checks that need more is refused before."""
 
     async def command(self, check: Check, looked: CheckedText) -> CheckOutcome:
-        return undecided(check, "programs are not run from inside of a trial")
+        return undecided(check, "trials do not run programs")
 
     async def rubric(self, check: Check, looked: CheckedText) -> CheckOutcome:
-        return undecided(check, "no judge is asked from inside of a trial")
+        return undecided(check, "trials do not call a judge")
 
 
 def recorded_result(place: Place, facts: Sequence[Event], document: Document, outcome: Outcome) -> RecordedResult:

@@ -156,7 +156,7 @@ class EvidenceLoop:
         if self.first is None:
             self.first = now
         if not await self._is_true(turn):
-            return self._ended("void", "The cases or checks were changed while they were used.")
+            return self._ended("void", "The test cases or checks were changed while they were in use.")
         observed = now.observed()
         by, case = self._against(now)
         proven = by is None and self._is_proven(now)
@@ -173,9 +173,9 @@ class EvidenceLoop:
             return Verdict("yes", exit="converged")
         if proven and held == "untried":
             spent = self.trials.left <= 0 or self.spent
-            return self._ended("budget" if spent else "max_rounds", "No look at the held-out cases is left.")
+            return self._ended("budget" if spent else "max_rounds", "The held-out test cases cannot be used again.")
         if now.stop == "void":
-            return self._ended("void", "A trial gave no answer again and again: nothing is known about this text.")
+            return self._ended("void", "A trial failed repeatedly: this version could not be evaluated.")
         if now.stop == "budget" or not seen["affordable"]:
             return self._ended("budget")
         if turn.number >= self.knobs.max_rounds:
@@ -299,7 +299,7 @@ class EvidenceLoop:
     async def _planned(self, turn: Turn) -> Verdict:
         """Ask for the next text: what a plan makes of the best one."""
         best = self.best
-        assert best is not None, "the first text is taken"
+        assert best is not None, "the first version is used"
         text = await self.plain.edit_target.current(turn.place, best.text)
         if text != best.text:
             return self._ended("apply_rejected", "The file was changed while the loop ran.")
@@ -339,9 +339,9 @@ class EvidenceLoop:
         if best.number != first.number:
             told += f" after round {best.number - 1}'s plan, {_counts(first.tally)} before"
         sure = lower_bound(*best.tally.counts, self.knobs.confidence)
-        told += f": at least {sure:.0%} would, at {self.knobs.confidence:.0%} confidence."
+        told += f": at least {sure:.0%} would, with {self.knobs.confidence:.0%} confidence."
         if not self.held:
-            told += " No case was held out, so the plans may fit the cases only."
+            told += " No test case was held out, so the plans may fit only these test cases."
         return f"{self.because} {told}".strip()
 
 

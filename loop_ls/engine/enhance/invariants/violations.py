@@ -117,17 +117,17 @@ def _guards(it: Compared) -> Iterator[Violation]:
         if first.element(element.name) is None:
             continue
         if before.condition != now.condition:
-            told = f"the `if` of `{element.name}` is its author's: a plan does not touch it"
+            told = f"a plan may not change the `if` of `{element.name}`"
             yield Violation("hides_failure", element.name, told, repr(now.condition))
         if element.name in sources and before.question != now.question:
-            told = f"an `if` depends on `{element.name}`: a plan does not change what it is asked"
+            told = f"a plan may not change the prompt of `{element.name}`: an `if` depends on it"
             yield Violation("hides_failure", element.name, told, repr(now.question))
 
 
 def _verifiers(it: Compared) -> Iterator[Violation]:
     for element, before, now in it.both():
         if element.name in it.base.verifiers.checked and before != now:
-            told = f"`{element.name}` checks the work: a plan does not change it"
+            told = f"a plan may not change `{element.name}`, which checks the work"
             yield Violation("hides_failure", element.name, told, repr(now))
 
 
@@ -185,7 +185,7 @@ def _rates(it: Compared) -> Iterator[Violation]:
             told = f"fewer than {before.iterations} items of `{element.name}` would be left out"
             yield Violation("hides_failure", element.name, told, repr(now.iterations))
         if _items(before) != _items(now):
-            told = f"the `items` of `{element.name}` are its author's"
+            told = f"a plan may not change the `items` of `{element.name}`"
             yield Violation("hides_failure", element.name, told, repr(_items(now)))
 
 
@@ -199,7 +199,7 @@ def _reach(it: Compared) -> Iterator[Violation]:
             told = f"`{element.name}` would work with other servers or another workflow"
             yield Violation("out_of_reach", element.name, told, repr((is_.servers, is_.mode, is_.callee)))
     if {name: pair.text for name, pair in first.env.items()} != {name: pair.text for name, pair in now.env.items()}:
-        yield Violation("out_of_reach", "env", "`env` is its author's")
+        yield Violation("out_of_reach", "env", "a plan may not change `env`")
     known = _callees(it.base.workspace, first)
     for key in sorted(_callees(it.workspace, now) - known):
         yield Violation("out_of_reach", key, f"`{key}` is not called by this workflow so far")
@@ -213,13 +213,13 @@ def _leaks(it: Compared) -> Iterator[Violation]:
         text = _all_text(shape)
         for quoted in it.base.quoted:
             if _has_run_of(quoted, text) and not _has_run_of(quoted, old):
-                told = f"`{element.name}` would know this input by heart"
+                told = f"`{element.name}` would contain this input"
                 yield Violation("leaks_check", element.name, told, text)
                 break
         for sought in it.base.sought:
             words = _words(sought)
             if len(words) > 1 and _within(words, _words(text)) and not _within(words, _words(old)):
-                told = f"`{element.name}` would hold what a check looks for"
+                told = f"`{element.name}` would contain what a check looks for"
                 yield Violation("leaks_check", element.name, told, text)
                 break
 

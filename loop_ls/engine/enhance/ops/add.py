@@ -33,13 +33,13 @@ def add_step(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[O
         raise Rejected("bad_fields", "`retry` needs `max_retries` of 1 or more")
     for skill in op.names("skills"):
         if skill not in known.skills:
-            raise Rejected("bad_fields", f"there is no skill `{skill}`")
+            raise Rejected("bad_fields", f"unknown skill `{skill}`")
     template = as_object(fields.get("template"))
     for text in (fields.get("run"), fields.get("if"), *as_object(template.get("with")).values()):
         if isinstance(text, str):
             known_placeholders(copy, None, "run", text)
     if template and not known.workflow_exists(str(template["name"])):
-        raise Rejected("bad_fields", f"there is no other workflow `{template['name']}`")
+        raise Rejected("bad_fields", f"unknown workflow `{template['name']}`")
     keys = {key: fields[key] for key in _STEP_KEYS if key in fields}
     near, before = fields.get("after") or fields.get("before"), "before" in fields
     if near is None and copy.document.steps:  # the last step gives the result, and goes on doing so
@@ -57,7 +57,7 @@ def add_loop(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[O
     if "accumulate" in op.fields:
         new_name(copy, op.text("accumulate"))
     if not known.workflow_exists(op.text("workflow")):
-        raise Rejected("bad_fields", f"there is no other workflow `{op.text('workflow')}`")
+        raise Rejected("bad_fields", f"unknown workflow `{op.text('workflow')}`")
     check_until(copy, None, op.text("until"))
     for value in as_object(op.fields.get("with")).values():
         known_placeholders(copy, None, "with", str(value))
@@ -75,7 +75,7 @@ def add_verifier(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tup
     new_name(copy, name)
     known_placeholders(copy, checked, "run", op.text("criterion"))
     if checked.name in known.checked:
-        raise Rejected("bad_fields", f"`{checked.name}` is checked already")
+        raise Rejected("bad_fields", f"`{checked.name}` is already checked")
     prompt = _CHECK.format(criterion=op.text("criterion").strip(), work=f"{{{{{checked.name}}}}}")
     written = item({"name": name, "needs": [checked.name], "run": prompt})
     changed = _inserted(copy, "steps", written, checked.name)
@@ -92,7 +92,7 @@ def _inserted(copy: WorkingCopy, section: str, written: str, near: str | None, b
     if items:
         return copy.edited([_beside(copy, items[-1], written, before=False)])
     if copy.document.head.get(section) is not None:
-        raise Rejected("breaks_document", f"`{section}` is no list with entries")
+        raise Rejected("breaks_document", f"`{section}` is not a list with entries")
     return copy.edited([_at_end(copy, f"{section}:\n" + _as_item(written, "  "))])
 
 
@@ -103,7 +103,7 @@ def _beside(copy: WorkingCopy, element: Element, written: str, before: bool) -> 
     line = lines[place.start.line]
     dash = line[: place.start.column].rstrip(" ")
     if not dash.endswith("-") or dash[:-1].strip():
-        raise Rejected("breaks_document", f"`{element.name}` does not stand in a list of lines")
+        raise Rejected("breaks_document", f"`{element.name}` is not in a block list")
     eol, indent = document.text.eol, dash[:-1]
     text = tidy(_as_item(written, indent).replace("\n", eol))
     if before:

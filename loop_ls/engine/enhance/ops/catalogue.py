@@ -155,7 +155,7 @@ ENHANCER_ALLOWED_OPS: Mapping[str, OperationKind] = {
 def read_operation(value: Json) -> Operation:
     """One entry of the planner's `ops`. Raises `Rejected`: `op_not_allowed`, `bad_fields`, `out_of_range`."""
     if not isinstance(value, dict) or not isinstance(value.get("op"), str):
-        raise Rejected("bad_fields", "an operation is an object with `op`")
+        raise Rejected("bad_fields", "an operation must be an object with `op`")
     op = value["op"]
     kind = ENHANCER_ALLOWED_OPS.get(op)
     if kind is None:
@@ -164,9 +164,9 @@ def read_operation(value: Json) -> Operation:
     _check_fields(op, kind, given)
     reason, addresses = value.get("reason", ""), value.get("addresses", [])
     if not isinstance(reason, str) or len(reason) > _REASON_MOST:
-        raise Rejected("bad_fields", f"`reason` of `{op}` is a text of at most {_REASON_MOST} characters")
+        raise Rejected("bad_fields", f"`reason` of `{op}` must be a string of at most {_REASON_MOST} characters")
     if not isinstance(addresses, list) or not all(isinstance(one, str) for one in addresses):
-        raise Rejected("bad_fields", f"`addresses` of `{op}` is a list of failure ids")
+        raise Rejected("bad_fields", f"`addresses` of `{op}` must be a list of failure ids")
     file = value.get("file", "")
     if not isinstance(file, str):
         raise Rejected("bad_fields", f"`file` of `{op}` is the path of a called workflow")
@@ -185,7 +185,7 @@ def _check_fields(op: str, kind: OperationKind, given: Mapping[str, Json]) -> No
             continue
         wrong = one.check(given[key])
         if wrong is not None:
-            raise Rejected(wrong[0], f"`{key}` of `{op}` is {wrong[1]}")
+            raise Rejected(wrong[0], f"`{key}` of `{op}` must be {wrong[1]}")
     if kind.either and sum(key in given for key in kind.either) != 1:
         raise Rejected("bad_fields", f"`{op}` has exactly one of " + " and ".join(f"`{one}`" for one in kind.either))
     if kind.some and not any(key in given for key in kind.some):

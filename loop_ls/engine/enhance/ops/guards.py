@@ -15,7 +15,7 @@ from loop_ls.index.scope import scope_at
 def new_name(copy: WorkingCopy, name: str) -> None:
     """Raises `Rejected(name_taken)`."""
     if copy.document.definition(name) is not None:
-        raise Rejected("name_taken", f"the name `{name}` is taken")
+        raise Rejected("name_taken", f"the name `{name}` is already used")
 
 
 def known_placeholders(copy: WorkingCopy, element: Element | None, field: str, text: str) -> None:
@@ -26,7 +26,7 @@ def known_placeholders(copy: WorkingCopy, element: Element | None, field: str, t
         if scope.look_up(name) is None and name not in copy.document.parameters and name not in own:
             near = nearest(name, scope.variables)
             meant = f", did you mean `{near}`" if near else ""
-            raise Rejected("bad_fields", f"`{{{{{name}}}}}` is no variable here{meant}")
+            raise Rejected("bad_fields", f"`{{{{{name}}}}}` is not a variable here{meant}")
 
 
 def existing(copy: WorkingCopy, names: Iterable[str]) -> None:
@@ -35,7 +35,7 @@ def existing(copy: WorkingCopy, names: Iterable[str]) -> None:
         if copy.document.element(name) is None:
             near = nearest(name, (one.name for one in copy.document.elements))
             meant = f", did you mean `{near}`" if near else ""
-            raise Rejected("bad_fields", f"there is no step or loop `{name}`{meant}")
+            raise Rejected("bad_fields", f"unknown step or loop `{name}`{meant}")
 
 
 def no_circle(before: WorkingCopy, after: WorkingCopy) -> None:
@@ -45,7 +45,7 @@ def no_circle(before: WorkingCopy, after: WorkingCopy) -> None:
             before.document.graph.cycles
         ):
             names = " → ".join(after.document.elements[one].name for one in (*cycle, cycle[0]))
-            raise Rejected("would_cycle", f"they would wait for one another: {names}")
+            raise Rejected("would_cycle", f"circular dependency: {names}")
 
 
 def uses_result(element: Element, name: str) -> bool:

@@ -23,7 +23,7 @@ def set_loop_until(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
     element, loop = copy.loop(op.text("target"))
     until = op.text("until")
     if element.loop_mode != "refine":
-        raise Rejected("bad_fields", f"`{element.name}` goes through a list: it has no `until`")
+        raise Rejected("bad_fields", f"`{element.name}` iterates over a list: it has no `until`")
     check_until(copy, element, until)
     return copy.edited(set_value(copy, loop_target(element, loop), "until", until, _LOOP))
 
@@ -60,7 +60,7 @@ def set_loop_input(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
     elif isinstance(entry.value, Mapping):
         changed = copy.edited(set_value(copy, Target(element.piece, entry.value), key, value, ()))
     else:
-        raise Rejected("breaks_document", f"`with` of `{element.name}` is no mapping")
+        raise Rejected("breaks_document", f"`with` of `{element.name}` is not a mapping")
     no_circle(copy, changed)
     return changed
 

@@ -153,7 +153,7 @@ def choice(*values: str, required: bool = True) -> Field:
 def whole(least: int, most: int, required: bool = True) -> Field:
     def check(value: Json) -> tuple[str, str] | None:
         if isinstance(value, bool) or not isinstance(value, int):
-            return "bad_fields", "a whole number"
+            return "bad_fields", "an integer"
         return None if least <= value <= most else ("out_of_range", f"{least} to {most}")
 
     return Field(check, {"type": "integer", "minimum": least, "maximum": most}, required)

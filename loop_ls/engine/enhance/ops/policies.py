@@ -24,7 +24,7 @@ def set_retries(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tupl
     element = copy.element(op.text("target"))
     delay = op.fields.get("retry_delay")
     if delay is not None and element.loop is None:
-        raise Rejected("bad_fields", f"`retry_delay` is for loops, and `{element.name}` is none")
+        raise Rejected("bad_fields", f"`retry_delay` is only for loops, and `{element.name}` is not one")
     target, kind = policy_target(element)
     copy = copy.edited(set_value(copy, target, "max_retries", op.fields["max_retries"], order_of(kind)))
     if delay is None:
@@ -48,7 +48,7 @@ def execution_target(copy: WorkingCopy) -> Target:
     """The mapping under `execution`. Raises `Rejected` where there is none."""
     top = copy.document.head.get("execution")
     if top is None or not isinstance(top.entry.value, Mapping):
-        raise Rejected("unknown_target", "the file has no `execution` of its own")
+        raise Rejected("unknown_target", "the file has no `execution`")
     return Target(top.piece, top.entry.value)
 
 

@@ -49,7 +49,7 @@ def set_needs(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[
         raise Rejected("would_cycle", f"`{element.name}` cannot wait for itself")
     for name in unwanted:
         if uses_result(element, name):
-            raise Rejected("bad_fields", f"`{element.name}` uses the result of `{name}` and has to wait for it")
+            raise Rejected("bad_fields", f"`{element.name}` uses the result of `{name}` and must wait for it")
     present = {need.name for need in element.needs}
     changed = copy.edited(remove_words(copy, target_of(element), "needs", unwanted)) if unwanted else copy
     fresh = [name for name in dict.fromkeys(wanted) if name not in present]
@@ -86,7 +86,7 @@ def set_provider_fallback(
         element = copy.step(name)
         target, chain, order = target_of(element), effective(copy.document, element).models.chain, _STEP
     if not chain:
-        raise Rejected("would_change_primary", f"`{name}` has no provider and model that could stay first")
+        raise Rejected("would_change_primary", f"`{name}` has no provider and model to keep as the first ones")
     links = [chain[0], *(one for one in fallbacks if one != chain[0])]
     return _with_chain(copy, target, links, order)
 
@@ -116,7 +116,7 @@ def _with_chain(copy: WorkingCopy, target: Target, links: list[Asked], order: Se
 def _replace_chain(copy: WorkingCopy, target: Target, pairs: list[dict[str, str]]) -> WorkingCopy:
     entry = target.entry("providers")
     if entry is None or not isinstance(entry.value, SequenceNode | Mapping):
-        raise Rejected("breaks_document", "`providers` is no list")
+        raise Rejected("breaks_document", "`providers` is not a list")
     return copy.edited(set_value(copy, target, "providers", pairs, ()))
 
 
@@ -132,7 +132,7 @@ def set_generation(copy: WorkingCopy, op: Operation, known: PlanContext, plan: t
 def add_skill(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tuple[Operation, ...]) -> WorkingCopy:
     element, skill = copy.step(op.text("target")), op.text("skill")
     if skill not in known.skills:
-        raise Rejected("bad_fields", f"there is no skill `{skill}`")
+        raise Rejected("bad_fields", f"unknown skill `{skill}`")
     if skill in {word.text for word in element.block.words("skills")}:
         raise Rejected("no_change", f"`{element.name}` has the skill `{skill}`")
     inherited = () if element.block.has("skills") else effective(copy.document, element).skills.value
@@ -149,7 +149,7 @@ def set_description(copy: WorkingCopy, op: Operation, known: PlanContext, plan: 
         return copy.edited(set_value(copy, target, "description", text, ()))
     named = next((found for key in ("version", "name", "$schema") if (found := head.get(key)) is not None), None)
     if named is None:
-        raise Rejected("breaks_document", "the file has no `name` behind which a description could stand")
+        raise Rejected("breaks_document", "the file has no `name`")
     target = Target(named.piece, Mapping(named.entry.key.span, (named.entry,)))
     return copy.edited(insert(copy, target, "description", flow(text), ()))
 
@@ -159,7 +159,7 @@ def _asking(copy: WorkingCopy, name: str) -> tuple[Element, str]:
     element = copy.step(name)
     prompt = element.block.text("run")
     if prompt is None:
-        raise Rejected("unknown_target", f"`{name}` is no step with `run`")
+        raise Rejected("unknown_target", f"`{name}` is not a step with `run`")
     return element, prompt
 
 

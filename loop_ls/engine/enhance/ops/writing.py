@@ -76,7 +76,7 @@ def add_words(copy: WorkingCopy, find: Find, key: str, words: Many[str], order: 
             continue
         edits = add_to_list(copy.document.tree, target.piece, target.mapping, key, word)
         if not edits:
-            raise Rejected("breaks_document", f"`{key}` is no list")
+            raise Rejected("breaks_document", f"`{key}` is not a list")
         copy = copy.edited(edits)
     return copy
 

@@ -72,11 +72,11 @@ def read_answer(answer: str) -> Proposal:
         raise NoPlan(f"the answer has no field `{unknown[0]}`")
     rationale, ops = value.get("rationale"), value.get("ops")
     if not isinstance(rationale, str) or not 1 <= len(rationale.strip()) <= RATIONALE_MOST:
-        raise NoPlan(f"`rationale` is a text of 1 to {RATIONALE_MOST} characters")
+        raise NoPlan(f"`rationale` must be a string of 1 to {RATIONALE_MOST} characters")
     if not isinstance(ops, list):
-        raise NoPlan("`ops` is a list of operations")
+        raise NoPlan("`ops` must be a list of operations")
     if len(ops) > OPS_MOST:
-        raise NoPlan(f"`ops` has {len(ops)} entries, and a plan is at most {OPS_MOST}")
+        raise NoPlan(f"`ops` has {len(ops)} entries; the limit is {OPS_MOST}")
     return Proposal(rationale.strip(), tuple(map(_flat, ops)), _unfixable(value.get("unfixable")), _give_up(value, ops))
 
 
@@ -97,7 +97,7 @@ def _object_in(answer: str) -> dict[str, Json]:
                 found.append(plain(value))
         at = answer.find("{", end)
     if len(found) > 1:
-        raise NoPlan("the answer holds several JSON objects with `ops`")
+        raise NoPlan("the answer contains several JSON objects with `ops`")
     if not found:
         raise NoPlan(f"the answer is not one JSON object with `ops`{': ' + problem if problem else ''}")
     return found[0]
@@ -140,7 +140,7 @@ def _unfixable(value: Json) -> tuple[UnfixableFailure, ...]:
         given = TypeAdapter(tuple[UnfixableFailure, ...]).validate_python(value)
         return tuple(UnfixableFailure(failure=one.failure, reason=one.reason) for one in given)
     except ValidationError:
-        raise NoPlan("`unfixable` is a list of objects with `failure` and `reason`") from None
+        raise NoPlan("`unfixable` must be a list of objects with `failure` and `reason`") from None
 
 
 def _give_up(value: dict[str, Json], ops: Sequence[Json]) -> str | None:
@@ -149,7 +149,7 @@ def _give_up(value: dict[str, Json], ops: Sequence[Json]) -> str | None:
         return None
     reason = given if isinstance(given, str) else as_object(given).get("reason")
     if not isinstance(reason, str):
-        raise NoPlan("`give_up` is an object with `reason`")
+        raise NoPlan("`give_up` must be an object with `reason`")
     if ops:
-        raise NoPlan("`give_up` stands only beside empty `ops`")
+        raise NoPlan("`give_up` is allowed only with empty `ops`")
     return reason or "the planner gave up"

@@ -103,7 +103,7 @@ class Planning:
         refused += self._dropped_for_errors(start, accepted)
         copy = accepted[-1][1] if accepted else start
         if accepted and all(op.op == "set_description" for op, _ in accepted):
-            told = "a description changes nothing of what the workflow does"
+            told = "a description does not change what the workflow does"
             refused += [_refusal(op.wire(), Rejection("no_change", told)) for op, _ in accepted]
             accepted, copy = [], start
         repeated = self._repeated(copy) if accepted else None
@@ -116,9 +116,9 @@ class Planning:
 
     def _within_limits(self, op: Operation, taken: int, edited: set[tuple[str, str]]) -> None:
         if taken >= self.most_ops:
-            raise Rejected("too_many", f"at most {self.most_ops} operations are taken in one round")
+            raise Rejected("too_many", f"at most {self.most_ops} operations are allowed per round")
         if (op.file, op.target) not in edited and len(edited) >= self.most_steps:
-            raise Rejected("too_many", f"at most {self.most_steps} steps are changed in one round")
+            raise Rejected("too_many", f"at most {self.most_steps} steps may be changed per round")
 
     def _tried(
         self,
@@ -133,7 +133,7 @@ class Planning:
         known = replace(known, checked=baselines[op.file].verifiers.added_for())
         changed = EFFECTS[op.op](file, op, known, tuple(one for one in plan if one.file == op.file))
         if changed.text == file.text:
-            raise Rejected("no_change", f"`{op.op}` leaves `{op.target}` as it is")
+            raise Rejected("no_change", f"`{op.op}` does not change `{op.target}`")
         _identity_kept(file, changed)
         moved = primaries_kept(before[op.file], primaries(changed.document))
         if moved is not None:
@@ -190,4 +190,4 @@ def _identity_kept(before: WorkingCopy, after: WorkingCopy) -> None:
     same_head = all(old.head.text(key) == new.head.text(key) for key in ("$schema", "name", "version"))
     names = {element.name for element in new.elements}
     if not same_head or any(element.name not in names for element in old.elements):
-        raise Rejected("breaks_document", "the names of the workflow and of its steps have to stay")
+        raise Rejected("breaks_document", "the names of the workflow and its steps must not change")

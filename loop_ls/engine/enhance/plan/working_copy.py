@@ -66,20 +66,20 @@ class WorkingCopy:
         """Raises `Rejected(unknown_target)`."""
         found = self.document.element(name)
         if found is None:
-            raise Rejected("unknown_target", f"there is no step or loop `{name}`")
+            raise Rejected("unknown_target", f"unknown step or loop `{name}`")
         return found
 
     def step(self, name: str) -> Element:
         found = self.element(name)
         if found.kind != "step":
-            raise Rejected("unknown_target", f"`{name}` is a loop, no step")
+            raise Rejected("unknown_target", f"`{name}` is a loop, not a step")
         return found
 
     def loop(self, name: str) -> tuple[Element, Block]:
         """A loop of its own, or the loop of a step."""
         found = self.element(name)
         if found.loop is None:
-            raise Rejected("unknown_target", f"`{name}` is no loop")
+            raise Rejected("unknown_target", f"`{name}` is not a loop")
         return found, found.loop
 
     def edited(self, edits: Iterable[Edit]) -> WorkingCopy:
@@ -101,7 +101,7 @@ class Target:
         """An own entry. Raises `Rejected(breaks_document)` where it is shared through an anchor."""
         found = self.mapping.get(key)
         if found is not None and (found.merged or isinstance(found.value, Alias)):
-            raise Rejected("breaks_document", f"`{key}` is shared through an anchor, and others use it")
+            raise Rejected("breaks_document", f"`{key}` is shared through an anchor")
         return found
 
 
@@ -109,7 +109,7 @@ def target_of(element: Element, block: Block | None = None) -> Target:
     """The item itself, or a block inside it. Raises `Rejected` where an alias stands in its place."""
     node = (block or element.block).node
     if block is not None and not _inside(element, block):
-        raise Rejected("breaks_document", f"`{element.name}` is shared through an anchor, and others use it")
+        raise Rejected("breaks_document", f"`{element.name}` is shared through an anchor")
     return Target(element.piece, node)
 
 

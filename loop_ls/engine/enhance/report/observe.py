@@ -139,8 +139,8 @@ def _not_run(
     if not roots:
         roots = [one.name for one in document.elements if found[one.name].ended == "failed"]
     if truncated and not roots:
-        return replace(failed, kind="budget_stop", skip_reason="the budget was used up before it")
-    return replace(failed, kind="upstream_failed", upstream=tuple(roots), skip_reason="a step before it failed")
+        return replace(failed, kind="budget_stop", skip_reason="the budget was already used up")
+    return replace(failed, kind="upstream_failed", upstream=tuple(roots), skip_reason="a previous step failed")
 
 
 def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedStep:

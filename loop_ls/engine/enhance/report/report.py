@@ -21,11 +21,11 @@ Mask = Callable[[str], str]
 
 #: Why a kind cannot be mended by editing the workflow.
 _REASONS = {
-    "rate_limit": "the provider limits how often it is asked; editing the workflow does not change that",
+    "rate_limit": "the provider has a rate limit; editing the workflow does not change that",
     "network": "the provider could not be reached; editing the workflow does not change that",
-    "auth": "the provider refuses the key; set the right one in the environment",
-    "quota": "the account of the provider is used up",
-    "intentional_skip": "its `if` says that it is not to run",
+    "auth": "the provider rejects the API key; set a valid one in the environment",
+    "quota": "the account of the provider has no credit left",
+    "intentional_skip": "its `if` is false",
 }
 
 

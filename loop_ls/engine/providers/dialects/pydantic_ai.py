@@ -98,7 +98,7 @@ class PydanticModels:
         heard.report(_usage(response.usage))
         heard.finish = response.finish_reason or ""
         if response.state != "complete" or response.finish_reason is None:
-            why = "it ended without saying that it is finished"
+            why = "it ended before it was complete"
             raise failures.cut(self._provider, request.model, len(text), why)
         if response.finish_reason == "content_filter":
             raise failures.declined(self._provider, request.model, "its content filter stopped the answer", text)
@@ -141,11 +141,11 @@ class PydanticModels:
                 return failures.unreachable(provider, why, model)
             case ImportError():
                 hint = f'Install it: pip install "pydantic-ai-slim[{vendor(provider)}]"'
-                told = f"Provider `{provider.name}` needs a package that is not here: {why.rstrip('.')}."
+                told = f"Provider `{provider.name}` needs a package that is not installed: {why.rstrip('.')}."
                 return ModelFailure("unknown_provider", told, hint, provider=provider.name, model=model)
             case known.UserError():
                 told = f"Provider `{provider.name}` cannot be used: {why.rstrip('.')}."
-                hint = "Set what it names where the engine starts, then restart the engine."
+                hint = "Set it in the environment of the engine, then restart the engine."
                 return ModelFailure("missing_key", told, hint, provider=provider.name, model=model)
             case _:
                 return failures.unreadable(provider, model, f"{type(error).__name__}: {why}")

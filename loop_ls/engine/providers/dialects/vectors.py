@@ -41,8 +41,8 @@ async def vectors(http: HttpModels, request: EmbedRequest) -> EmbedReply:
 def no_vectors(provider: Provider, model: str) -> ModelFailure:
     return ModelFailure(
         "bad_request",
-        f"Provider `{provider.name}` makes no vectors.",
-        "Name another `provider` in the step, such as `openai`, `ollama` or `local`.",
+        f"Provider `{provider.name}` does not support embeddings.",
+        "Set another `provider` in the step, such as `openai`, `ollama` or `local`.",
         provider=provider.name,
         model=model,
         details={"final": True},

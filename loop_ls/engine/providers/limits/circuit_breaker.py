@@ -43,8 +43,8 @@ class Breaker:
         if left > 0:
             raise ModelFailure(
                 "server",
-                f"Provider `{self._provider.name}` failed {self._failed} times in a row; it is left alone for"
-                f" {left:.0f} s more.",
+                f"Provider `{self._provider.name}` failed {self._failed} times in a row; it is paused for another"
+                f" {left:.0f} s.",
                 "List a second provider under `providers` in the workflow, or wait.",
                 provider=self._provider.name,
                 model=model,

@@ -24,7 +24,7 @@ FIRST_WAIT = 0.5
 #: `truncated` is not here: it was paid; whether it is worth paying again is the workflow's choice.
 AGAIN = frozenset({"rate_limited", "server", "unreachable"})
 
-BECAUSE = {"rate_limited": "rate limit", "server": "provider out of order", "unreachable": "provider unreachable"}
+BECAUSE = {"rate_limited": "rate limit", "server": "provider unavailable", "unreachable": "provider unreachable"}
 
 
 async def with_retries(

@@ -103,7 +103,7 @@ class LocalModels:
             await self.aclose()
             raise ModelFailure(
                 "server",
-                f"The embedded model did not start; its last words are in {self._log}.",
+                f"The embedded model did not start; see its log: {self._log}.",
                 "Free some memory (it needs 250 MB) and run again, or use another provider.",
                 provider=self._provider.name,
                 model=model,

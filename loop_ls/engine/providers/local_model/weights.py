@@ -49,7 +49,7 @@ def find_weights(provider: Provider) -> Path:
 def _missing(provider: Provider, what: str, hint: str) -> ModelFailure:
     return ModelFailure(
         "unknown_provider",
-        f"Provider `{provider.name}` needs {what}, which is not here.",
+        f"Provider `{provider.name}` needs {what}, which was not found.",
         f"Install it: {hint}" if hint.startswith("pip") else hint,
         provider=provider.name,
     )

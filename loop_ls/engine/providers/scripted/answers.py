@@ -50,7 +50,7 @@ class Scripts:
             raise ScriptFault(f"{name} was not in the workspace when the run began")
         path = (self.root / name).resolve()
         if not path.is_relative_to(self.root.resolve()):
-            raise ScriptFault(f"{name} lies outside of the workspace")
+            raise ScriptFault(f"{name} is outside the workspace")
         return read_script(values_of(_text(path, name), name), name)
 
 
@@ -60,7 +60,7 @@ def _text(path: Path, name: str) -> str:
             raise ScriptFault(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MiB")
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise ScriptFault(f"{name} is no UTF-8 text; save it as UTF-8") from None
+        raise ScriptFault(f"{name} is not UTF-8; save it as UTF-8") from None
     except OSError as error:
         raise ScriptFault(f"{name} cannot be read: {error.strerror or error}") from None
 

@@ -88,8 +88,8 @@ class ScriptedModels:
     def _failure(self, code: str, request: ModelRequest, retry_after: float | None) -> ModelFailure:
         return ModelFailure(
             code,
-            f"Provider `{self._name}` follows its script: {code.replace('_', ' ')}.",
-            f"It stands in {self._script.source}.",
+            f"Provider `{self._name}` returned a scripted failure: {code.replace('_', ' ')}.",
+            f"It is defined in {self._script.source}.",
             provider=self._name,
             model=request.model,
             retry_after=retry_after,

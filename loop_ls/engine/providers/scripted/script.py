@@ -119,7 +119,7 @@ def read_script(value: object, source: str = "the settings") -> Script:
     if isinstance(value, list):
         value = {"answers": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("answers"), list):
-        raise ScriptFault(f"{source}: a script is a mapping with a list `answers`")
+        raise ScriptFault(f"{source}: a script must be a mapping with a list `answers`")
     _known(value, KEYS, source, "a script")
     cues = tuple(_cue(each, f"{source}, answer {number}") for number, each in enumerate(value["answers"], 1))
     return Script(
@@ -133,12 +133,12 @@ def read_script(value: object, source: str = "the settings") -> Script:
 
 def _cue(value: object, where: str) -> Cue:
     if not isinstance(value, Mapping) or "say" not in value:
-        raise ScriptFault(f"{where} has no `say`")
+        raise ScriptFault(f"{where}: missing `say`")
     _known(value, ANSWER_KEYS, where, "an answer")
     when = value.get("when") or {}
     unknown = [name for name in when if name not in CONDITIONS] if isinstance(when, Mapping) else ["when"]
     if unknown:
-        raise ScriptFault(f"{where}: `{unknown[0]}` is no condition; there are {', '.join(CONDITIONS)}")
+        raise ScriptFault(f"{where}: unknown condition `{unknown[0]}`; expected {', '.join(CONDITIONS)}")
     said = value["say"] if isinstance(value["say"], list) else [value["say"]]
     if not said:
         raise ScriptFault(f"{where}: `say` is empty")
@@ -151,12 +151,12 @@ def _line(value: object, where: str) -> Line:
     _known(value, LINE_KEYS, where, "`say`")
     fail = value.get("fail")
     if fail is not None and fail not in FAILURES:
-        raise ScriptFault(f"{where}: `{fail}` is no failure; there are {', '.join(FAILURES)}")
+        raise ScriptFault(f"{where}: unknown failure `{fail}`; expected {', '.join(FAILURES)}")
     times, calls = value.get("times"), _rounds(value.get("calls"), where)
     if (fail or calls) and "text" in value:
-        raise ScriptFault(f"{where}: what is said after `{'fail' if fail else 'calls'}` is its `then`, not its `text`")
+        raise ScriptFault(f"{where}: use `then`, not `text`, for what is said after `{'fail' if fail else 'calls'}`")
     if times is not None and (isinstance(times, bool) or not isinstance(times, int) or times < 0):
-        raise ScriptFault(f"{where}: `times` is a whole number from 0, not `{times}`")
+        raise ScriptFault(f"{where}: `times` must be an integer from 0, not `{times}`")
     return Line(
         text=str(value.get("then" if fail or calls else "text") or ""),
         calls=calls,
@@ -173,12 +173,12 @@ def _known(value: Mapping[object, object], keys: tuple[str, ...], where: str, wh
         if key in keys:
             continue
         if keys is ANSWER_KEYS and key in LINE_KEYS:
-            raise ScriptFault(f"{where}: `{key}` stands inside of `say`: write `say: {{{key}: ...}}`")
+            raise ScriptFault(f"{where}: `{key}` belongs inside `say`: write `say: {{{key}: ...}}`")
         if keys is ANSWER_KEYS and key in CONDITIONS:
-            raise ScriptFault(f"{where}: `{key}` stands inside of `when`: write `when: {{{key}: ...}}`")
+            raise ScriptFault(f"{where}: `{key}` belongs inside `when`: write `when: {{{key}: ...}}`")
         near = nearest(str(key), keys)
-        guess = f"; did you mean `{near}`?" if near else f"; there are {', '.join(keys)}"
-        raise ScriptFault(f"{where}: `{key}` is no key of {what}{guess}")
+        guess = f"; did you mean `{near}`?" if near else f"; expected {', '.join(keys)}"
+        raise ScriptFault(f"{where}: unknown key `{key}` in {what}{guess}")
 
 
 def _price(value: object, what: str) -> Price | None:
@@ -186,7 +186,7 @@ def _price(value: object, what: str) -> Price | None:
         return None
     found = Price.read(value)
     if found is None or not as_object(value).keys() <= {"input", "output"}:
-        raise ScriptFault(f"{what} is dollars for a million tokens, such as {{input: 3, output: 15}}")
+        raise ScriptFault(f"{what} must be dollars per million tokens, such as {{input: 3, output: 15}}")
     return found
 
 
@@ -203,10 +203,10 @@ def _calls(value: object, number: int, where: str) -> tuple[ToolCall, ...]:
     found = []
     for position, each in enumerate(listed, 1):
         if not isinstance(each, Mapping) or not each.get("tool"):
-            raise ScriptFault(f"{where}: a call names its `tool`")
+            raise ScriptFault(f"{where}: a call needs a `tool`")
         arguments = each.get("arguments") or {}
         if not isinstance(arguments, Mapping):
-            raise ScriptFault(f"{where}: `arguments` of a call is a mapping")
+            raise ScriptFault(f"{where}: `arguments` of a call must be a mapping")
         written = json.dumps(dict(arguments), ensure_ascii=False)
         found.append(ToolCall(f"call_{number}_{position}", str(each["tool"]), dict(arguments), written))
     return tuple(found)
@@ -216,5 +216,5 @@ def _seconds(value: object, what: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 86_400:
-        raise ScriptFault(f"{what} is a number from 0, not `{value}`")
+        raise ScriptFault(f"{what} must be a number from 0, not `{value}`")
     return float(value)

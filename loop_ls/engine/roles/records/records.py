@@ -76,7 +76,7 @@ class Records:
         try:
             return self._threads.submit(within)
         except RuntimeError:
-            raise Unavailable("the engine is leaving") from None
+            raise Unavailable("the engine is shutting down") from None
 
 
 def _forgotten(table: Table, run_id: str) -> None:

@@ -36,7 +36,7 @@ def project_of(
     if project_id or slug:
         found = table.find("projects", id=project_id) if project_id else table.find("projects", slug=slug)
         if not found:
-            raise Refused("not_found", f"There is no project `{project_id or slug}`.")
+            raise Refused("not_found", f"Unknown project `{project_id or slug}`.")
         project = found[0]
     else:
         project = _active(table, session) or _made(table, definition, goal, session)
@@ -68,7 +68,7 @@ def move(table: Table, sprint: str, to: str, note: str | None = None) -> JsonObj
     """Give a sprint its next status. Raises `ValueError` with a sentence where it cannot have it."""
     found = table.get("sprints", sprint)
     if found is None:
-        raise ValueError(f"there is no sprint {sprint}")
+        raise ValueError(f"unknown sprint {sprint}")
     status = str(found["status"])
     if to not in NEXT.get(status, frozenset()):
         able = ", ".join(sorted(NEXT.get(status, ()))) or "nothing else"

@@ -45,9 +45,9 @@ def words_of(command: str) -> list[str]:
     """A command line as words; there is no shell that would read it otherwise. Raises `Refusal`."""
     for pattern, quoted in ((_SUBSTITUTION, _SINGLE_QUOTED), (_OPERATOR, _QUOTED)):
         if found := pattern.search(quoted.sub("", command)):
-            raise Refusal(f"There is no shell: `{found[0]}` means nothing here. Run one command at a time.")
+            raise Refusal(f"There is no shell: `{found[0]}` is not supported. Run one command at a time.")
     if "\x00" in command:
-        raise Refusal("A command holds no NUL.")
+        raise Refusal("A command cannot contain NUL.")
     try:
         return shlex.split(command)
     except ValueError as error:
@@ -57,7 +57,7 @@ def words_of(command: str) -> list[str]:
 def argv_of(words: Sequence[str], workspace: Workspace) -> list[str]:
     """The words to start instead: the program's name and our own writing of the rest. Raises `Refusal`."""
     if not words:
-        raise Refusal(f"The command is empty; there are {', '.join(PROGRAMS)}.")
+        raise Refusal(f"The command is empty; available commands: {', '.join(PROGRAMS)}.")
     name, *rest = words
     program = PROGRAMS.get(name)
     if program is None:
@@ -131,7 +131,7 @@ class _Writing:
         option, written, value = word.partition("=")
         kind = self._kind(option)
         if kind == "flag" and written:
-            raise Refusal(f"`{self._name} {option}` takes no value.")
+            raise Refusal(f"`{self._name} {option}` does not take a value.")
         if kind == "flag":
             self._add(option)
         else:
@@ -167,7 +167,7 @@ class _Writing:
             return kind
         known = [each for each in self._program.options if len(each) > 2]
         near = nearest(option, known) if len(option) > 2 else None
-        guess = f"; did you mean `{near}`?" if near else ": this role only reads, inside of the workspace."
+        guess = f"; did you mean `{near}`?" if near else ": this role can only read, inside the workspace."
         raise Refusal(f"`{self._name} {option[:60]}` is not an option here{guess}")
 
     def _next(self, option: str, given: deque[str]) -> str:
@@ -182,7 +182,9 @@ class _Writing:
             case "number" if not _NUMBER.fullmatch(value):
                 raise Refusal(f"`{self._name} {option}` needs a number, not `{value[:60]}`.")
             case "format" if not _FORMAT.fullmatch(value):
-                raise Refusal(f"`{self._name} {option}` takes directives about the file itself, such as `%p %s\\n`.")
+                raise Refusal(
+                    f"`{self._name} {option}` supports only directives about the file itself, such as `%p %s\\n`."
+                )
             case "flag" | "text" | "number" | "format":
                 pass
             case never:

@@ -62,8 +62,8 @@ def writing_tools(workspace: Workspace) -> list[RoleTool]:
                 "file_edit",
                 "Replace one passage of a text file.",
                 path="Path from the workspace root.",
-                old="The passage as it stands there; it has to occur once.",
-                new="What stands there afterwards.",
+                old="The exact passage; it must occur once.",
+                new="The new text.",
             ),
             lambda given: asyncio.to_thread(_edit, workspace, given),
         ),
@@ -82,7 +82,7 @@ def _read(workspace: Workspace, given: Mapping[str, Json]) -> str:
 def _list(workspace: Workspace, given: Arguments) -> str:
     folder = workspace.inside(text(given, "path", "."))
     if not folder.is_dir():
-        raise Refusal(f"`{workspace.named(folder)}` is no folder.")
+        raise Refusal(f"`{workspace.named(folder)}` is not a folder.")
     names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in folder.iterdir())
     more = f"\n[{len(names) - ENTRIES} more]" if len(names) > ENTRIES else ""
     return ("\n".join(names[:ENTRIES]) or "(empty)") + more
@@ -98,7 +98,7 @@ def _search(workspace: Workspace, given: Mapping[str, Json]) -> str:
             continue
         hits += [f"{workspace.named(path)}:{n}: {line[:300]}" for n, line in enumerate(lines, 1) if query in line]
         if len(hits) >= HITS:
-            return "\n".join([*hits[:HITS], "[there is more; search below a folder]"])
+            return "\n".join([*hits[:HITS], "[more results; search in a subfolder]"])
     return "\n".join(hits) or "nothing found"
 
 
@@ -117,12 +117,12 @@ def _files(workspace: Workspace, below: Path) -> Iterator[Path]:
 def _text_of(path: Path) -> str:
     try:
         if not path.is_file():
-            raise Refusal(f"There is no file `{path.name}` there.")
+            raise Refusal(f"File not found: `{path.name}`.")
         if path.stat().st_size > MOST_BYTES:
             raise Refusal(f"`{path.name}` is larger than {MOST_BYTES // 1024 // 1024} MiB.")
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise Refusal(f"`{path.name}` is no text.") from None
+        raise Refusal(f"`{path.name}` is not text.") from None
     except OSError as error:
         raise Refusal(f"`{path.name}` cannot be read: {error.strerror or error}.") from None
 
@@ -146,7 +146,7 @@ def _writable(workspace: Workspace, given: str) -> Path:
     if path.is_dir() or path == workspace.root:
         raise Refusal(f"`{given}` is a folder.")
     if is_hidden(path.relative_to(workspace.root)):
-        raise Refusal(f"`{given}` is hidden or lies in a hidden folder; nothing hidden is written.")
+        raise Refusal(f"`{given}` is hidden or in a hidden folder; hidden files cannot be written.")
     return path
 
 

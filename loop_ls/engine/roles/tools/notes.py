@@ -54,7 +54,7 @@ def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
     def create(table: Table, given: Mapping[str, Json]) -> str:
         title, content = text(given, "title"), text(given, "content")
         if not title.strip():
-            raise Refusal("`title` says what the artifact is; it is empty.")
+            raise Refusal("Missing `title`: what the artifact is.")
         row = table.add(
             "artifacts",
             table.fresh(),
@@ -113,14 +113,14 @@ def todo_tools(notes: StageNotes) -> list[RoleTool]:
     def update(table: Table, given: Arguments) -> str:
         row, status = _one(table, "todos", notes, given), text(given, "status")
         if status not in TODO:
-            raise Refusal(f"`status` is one of {', '.join(TODO)}.")
+            raise Refusal(f"`status` must be one of {', '.join(TODO)}.")
         table.change("todos", str(row["id"]), status=status, updated_at=table.now)
         return f"todo {row['id']} is {status}"
 
     return [
         notes.tool(listed, "todo_list", "List the todos of this session: id, status, title."),
         notes.tool(add, "todo_add", "Write down one thing to do.", title="What is to be done, in one line."),
-        notes.tool(update, "todo_update", "Say how far a todo is.", id="Its id.", status=TODO),
+        notes.tool(update, "todo_update", "Set the status of a todo.", id="Its id.", status=TODO),
     ]
 
 
@@ -140,12 +140,12 @@ def sprint_tools(notes: StageNotes) -> list[RoleTool]:
         if note:
             table.change("sprints", notes.sprint, note=note, updated_at=table.now)
         if status and status not in SPRINT:
-            raise Refusal(f"`status` is one of {', '.join(SPRINT)}; how a sprint ends is decided by the loop.")
+            raise Refusal(f"`status` must be one of {', '.join(SPRINT)}; how a sprint ends is decided by the loop.")
         if status and status != found["status"]:
             try:
                 move(table, notes.sprint, status)
             except ValueError as error:
-                raise Refusal(f"It stays as it is: {error}.") from None
+                raise Refusal(f"It was not changed: {error}.") from None
         return show(table, given)
 
     return [
@@ -164,7 +164,7 @@ def memory_tools(notes: StageNotes) -> list[RoleTool]:
     def store(table: Table, given: Mapping[str, Json]) -> str:
         remembered = text(given, "text")
         if not remembered.strip():
-            raise Refusal("`text` is what to remember; it is empty.")
+            raise Refusal("Missing `text`: what to remember.")
         told = {"session_id": notes.session, "text": remembered, "created_by": notes.by, "workspace": notes.workspace}
         row = table.add("memories", table.fresh(), **told)
         return f"memory {row['id']}"
@@ -176,7 +176,7 @@ def memory_tools(notes: StageNotes) -> list[RoleTool]:
         return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
 
     return [
-        notes.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One fact, clear by itself."),
+        notes.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One self-contained fact."),
         notes.tool(search, "memory_search", "Find what was remembered in this workspace.", query="Words it contains."),
     ]
 
@@ -186,5 +186,5 @@ def _one(table: Table, name: str, notes: StageNotes, given: Arguments) -> Row:
     id_ = text(given, "id").strip()
     found = table.get(name, id_)
     if found is None or found["session_id"] != notes.session:
-        raise Refusal(f"There is no {name.removesuffix('s')} `{id_[:60]}` in this session.")
+        raise Refusal(f"Unknown {name.removesuffix('s')} `{id_[:60]}` in this session.")
     return found

@@ -36,7 +36,7 @@ def readonly_shell(workspace: Workspace, sandbox: Sandbox) -> RoleTool:
         fenced = sandbox.argv(program, arguments, workspace.root)
         ended = await _ended(fenced, workspace, program_environment(**{MARK: "1"}), SECONDS)
         if ended.status == REFUSED:
-            raise Refusal(f"`{name}` was not started: the sandbox ({sandbox.name}) could not be put in force.")
+            raise Refusal(f"`{name}` was not started: the sandbox ({sandbox.name}) could not be activated.")
         return ended.told
 
     told = f"Run one command that only reads: {', '.join(PROGRAMS)}. There is no shell: no pipes, no redirection."
@@ -79,7 +79,7 @@ async def _ended(words: Sequence[str], workspace: Workspace, env: Mapping[str, s
             out, err = await reading
             code = await child.wait()
     except TimeoutError:
-        raise Refusal(f"The command ran longer than {seconds:g} s and was ended.") from None
+        raise Refusal(f"The command ran longer than {seconds:g} s and was stopped.") from None
     finally:
         await child.discard()
         reading.cancel()
@@ -97,4 +97,4 @@ async def _read(stream: asyncio.StreamReader) -> str:
         kept += chunk[:room]
         left += max(0, len(chunk) - room)
     told = kept.decode("utf-8", "replace").rstrip("\n")
-    return f"{told}\n[… {left} bytes left out]" if left else told
+    return f"{told}\n[… {left} bytes omitted]" if left else told

@@ -31,7 +31,7 @@ def _list(workspace: Workspace) -> str:
 def _read(workspace: Workspace, given: Mapping[str, Json]) -> str:
     name, known = text(given, "skill"), skill_files(workspace.root)
     if name not in known:
-        raise Refusal(f"There is no skill `{name[:60]}`; there are {', '.join(known) or 'none'}.")
+        raise Refusal(f"Unknown skill `{name[:60]}`; available skills: {', '.join(known) or 'none'}.")
     try:
         return shortened(known[name].read_text("utf-8", "replace"))
     except OSError as error:

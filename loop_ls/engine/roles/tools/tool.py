@@ -52,14 +52,14 @@ def text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:
     if isinstance(value, bool | int | float):
         return str(value)
     if not isinstance(value, str):
-        raise Refusal(f"`{name}` is a text, and it is needed.")
+        raise Refusal(f"`{name}` is required and must be a string.")
     return value
 
 
 def number(arguments: Arguments, name: str, otherwise: int) -> int:
     written = text(arguments, name, str(otherwise)).strip()
     if not written.isascii() or not written.isdigit():
-        raise Refusal(f"`{name}` is a whole number from 0, not `{written[:40]}`.")
+        raise Refusal(f"`{name}` must be an integer from 0, not `{written[:40]}`.")
     return int(written)
 
 
@@ -68,4 +68,4 @@ def shortened(answer: str) -> str:
     if len(answer) <= MOST:
         return answer
     half = MOST // 2
-    return f"{answer[:half]}\n[… {len(answer) - MOST} characters left out …]\n{answer[-half:]}"
+    return f"{answer[:half]}\n[… {len(answer) - MOST} characters omitted …]\n{answer[-half:]}"

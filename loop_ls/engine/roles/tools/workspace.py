@@ -18,15 +18,15 @@ class Workspace:
     def inside(self, given: str) -> Path:
         """The real path. Raises `Refusal`."""
         if "\x00" in given:
-            raise Refusal("A path holds no NUL.")
+            raise Refusal("A path cannot contain NUL.")
         try:
             path = (self.root / given).resolve()
         except (OSError, RuntimeError):
             raise Refusal(f"`{given}` cannot be followed.") from None
         if not path.is_relative_to(self.root):
-            raise Refusal(f"`{given}` lies outside of the workspace.")
+            raise Refusal(f"`{given}` is outside the workspace.")
         if is_engine_data(path):
-            raise Refusal(f"`{given}` lies in the data folder of the engine.")
+            raise Refusal(f"`{given}` is in the data folder of the engine.")
         return path
 
     def named(self, path: Path) -> str:

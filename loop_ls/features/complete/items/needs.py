@@ -30,7 +30,7 @@ def needs(request: Request) -> Iterator[Item]:
             continue
         listed.add(element.name)
         text = spot.lead + ("- " if spot.dash else "") + as_text(element.name, spot)
-        detail = kind_of(element) + (", its result is used here" if position in used else "")
+        detail = kind_of(element) + (", result is used here" if position in used else "")
         about = ("element", element.name)
         yield Item(element.name, ItemKind.ELEMENT, text, None, detail, f"{shown:04}", about=about)
         shown += 1

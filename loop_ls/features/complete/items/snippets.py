@@ -73,7 +73,7 @@ STEPS = (
     ),
     Snippet(
         "embeddings step",
-        "turns texts into vectors",
+        "turns text into vectors",
         [
             ("name", "${1:step_name}"),
             (
@@ -92,7 +92,7 @@ STEPS = (
 LOOPS = (
     Snippet(
         "loop",
-        "minimal: repeats a workflow until a condition holds",
+        "minimal: repeats a workflow until a condition is met",
         [
             ("name", "${1:loop_name}"),
             ("workflow", "${2:workflow}"),
@@ -124,7 +124,7 @@ LOOPS = (
     ),
     Snippet(
         "iterate loop",
-        "runs a workflow once for every item of a list",
+        "runs a workflow once per item of a list",
         [
             ("name", "${1:loop_name}"),
             ("workflow", "${2:workflow}"),
@@ -155,7 +155,7 @@ FILES = (
     ),
     Snippet(
         "workflow with a loop",
-        "a workflow file that refines until a condition holds",
+        "a workflow file that refines until a condition is met",
         [
             *_HEAD,
             (
@@ -184,7 +184,7 @@ ENTRIES: dict[str, tuple[Snippet, ...]] = {
     "provider": (
         Snippet(
             "provider and model",
-            "one link of the failover chain",
+            "one entry of the failover chain",
             [("provider", "${1:provider}"), ("model", "${2:model}")],
         ),
     ),

@@ -84,7 +84,7 @@ def detail(variable: Variable) -> str:
     """In a line: what it is, and what it is in the first iteration."""
     first = variable.first
     if first is None:
-        waits = ", which is then waited for" if variable.waits and variable.kind in ("result", "rag") else ""
+        waits = ", adds a dependency" if variable.waits and variable.kind in ("result", "rag") else ""
         return variable.meaning + waits
     return f"{variable.meaning} ({first or chr(34) * 2} in the first)"
 
@@ -169,9 +169,7 @@ def _arguments(request: Request, scope: Scope, typed: str) -> Iterator[Variable]
     for name in names:
         if name in RESERVED or name in request.document.names or "." in name or not may_become(typed, name):
             continue
-        yield scope.look_up(name) or Variable(
-            name, "argument", "an argument that a caller has to supply", can_be_empty=True
-        )
+        yield scope.look_up(name) or Variable(name, "argument", "an argument that callers must pass", can_be_empty=True)
 
 
 def _results(request: Request, scope: Scope, typed: str) -> Iterator[Variable]:

@@ -29,10 +29,10 @@ ASSISTANTS = (
         _assistant("regex", "${4:'^all done$'}", "${5:10}"),
         "regex",
     ),
-    Snippet("assistant: for approval", "one round, then a person decides", _assistant("manual", "", "1"), "manual"),
+    Snippet("assistant: for approval", "one iteration, then a person decides", _assistant("manual", "", "1"), "manual"),
     Snippet(
         "assistant: a number of times",
-        "repeats as often as it says",
+        "repeats a fixed number of times",
         _assistant("max_iterations", "", "${4:5}"),
         "max_iterations",
     ),

@@ -30,10 +30,10 @@ VALUES = {
 _DETAILS = {
     tables.EVALUATION: "the last stage approves",
     tables.ITERATIONS: "a number of iterations",
-    tables.GOAL: "a model finds the goal reached",
+    tables.GOAL: "a model decides that the goal is reached",
     tables.TIME: "seconds, or a date",
     tables.MANUAL: "a person stops it",
-    tables.TOOL: "a tool gives a number",
+    tables.TOOL: "a number from a tool",
 }
 _ROLE = '{"role": "${1:coder}", "prompt": "$2"}'
 _PARAMETER = '{"name": "$1", "description": "$2", "required": ${3:false}, "default": "$4"}'
@@ -78,7 +78,7 @@ def _in_braces(document: Document, loop: RoleLoopParts, spot: JsonSpot, at: Posi
 
 def _parameters(loop: RoleLoopParts, braces: Braces) -> Iterator[Item]:
     for place, (name, declared) in enumerate(loop.declared.items()):
-        detail = "parameter" if declared.text is None else f"default {declared.text or 'the empty text'}"
+        detail = "parameter" if declared.text is None else f"default {declared.text or 'an empty string'}"
         text = f"{braces.before}{name}{braces.after}"
         filter_ = f"{{{name}" if braces.before else None
         yield Item(name, ItemKind.PARAMETER, text, None, detail, f"{place:03}", filter_, about=("role parameter", name))
@@ -114,7 +114,7 @@ def _entries(spot: JsonSpot) -> Iterator[Item]:
         case ("roles",):
             yield whole("stage", _ROLE, "a role and its prompt", spot, 0)
         case ("parameters",):
-            yield whole("parameter", _PARAMETER, "a value that a start may give", spot, 0)
+            yield whole("parameter", _PARAMETER, "a value that can be passed at the start", spot, 0)
         case _:
             return
 

@@ -128,4 +128,4 @@ async def test_EB_124_only_one_case_and_no_held_out_one_is_said() -> None:
     outcome = await loop.run()
     assert outcome.reason == "converged"
     assert outcome.because is not None
-    assert "No case was held out" in outcome.because
+    assert "No test case was held out" in outcome.because

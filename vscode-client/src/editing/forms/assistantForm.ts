@@ -14,10 +14,10 @@ const CRITERIA = [
 export const assistantForm = (name: string, file: string, values: Values): Form => ({
   title: "Loop of an Assistant",
   about: `${name} · ${file}`,
-  description: "A looping assistant is run again, each time fresh, until its criterion is met or its iterations are used up.",
+  description: "A looping assistant runs again, each time fresh, until its criterion is met or its iterations are used up.",
   values,
   fields: [
-    { kind: "switch", name: "loopEnabled", label: "Autonomous Loop", help: "Off takes the criterion out of the file and keeps the limit." },
+    { kind: "switch", name: "loopEnabled", label: "Autonomous Loop", help: "Turning this off removes the stop criterion but keeps the iteration limit." },
     { kind: "select", name: "type", label: "Stop Criterion", options: CRITERIA, shown: ON },
     {
       kind: "text",
@@ -25,7 +25,7 @@ export const assistantForm = (name: string, file: string, values: Values): Form 
       label: "Pattern",
       code: true,
       placeholder: "DONE|COMPLETE|SUCCESS",
-      help: "A regular expression, looked for anywhere in the output; letter case does not count.",
+      help: "A regular expression, matched anywhere in the output, ignoring case.",
       shown: { ...ON, type: ["regex"] },
     },
     {
@@ -34,7 +34,7 @@ export const assistantForm = (name: string, file: string, values: Values): Form 
       label: "Command",
       code: true,
       placeholder: "npm test",
-      help: "Split at blanks and started without a shell. The loop ends when it exits with 0.",
+      help: "Split at spaces and run without a shell. The loop ends when it exits with 0.",
       shown: { ...ON, type: ["test_pass"] },
     },
     {
@@ -43,7 +43,7 @@ export const assistantForm = (name: string, file: string, values: Values): Form 
       label: "Max Iterations",
       minimum: 1,
       maximum: 100,
-      help: "The loop ends after {value} iterations in any case.",
+      help: "The loop ends after at most {value} iterations.",
       shown: ON,
     },
   ],

@@ -6,7 +6,7 @@ const usual = (value: unknown): string => `Default: ${value === true ? "on" : va
 export function enhanceForm(where: string, values: Values, defaults: Values, advice: string): Form {
   const told = (name: string, sentence: string): string => `${sentence} ${usual(defaults[name])}`;
   const fields: Field[] = [
-    { kind: "number", name: "maxRounds", label: "Max Rounds", minimum: 1, maximum: 20, step: 1, help: told("maxRounds", "No loop has more rounds than this.") },
+    { kind: "number", name: "maxRounds", label: "Max Rounds", minimum: 1, maximum: 20, step: 1, help: told("maxRounds", "Maximum rounds per loop.") },
     {
       kind: "number",
       name: "budgetCapUsd",
@@ -14,7 +14,7 @@ export function enhanceForm(where: string, values: Values, defaults: Values, adv
       minimum: 0.01,
       maximum: 1000,
       step: 0.01,
-      help: told("budgetCapUsd", "For all rounds together, what the planner costs included."),
+      help: told("budgetCapUsd", "Total for all rounds, including the planner."),
     },
     {
       kind: "select",
@@ -22,18 +22,18 @@ export function enhanceForm(where: string, values: Values, defaults: Values, adv
       label: "Convergence Mode",
       options: [
         { value: "strict", label: "strict: nothing fails any more" },
-        { value: "lenient", label: "lenient: skips and fallbacks are fine" },
+        { value: "lenient", label: "lenient: skips and fallbacks are allowed" },
       ],
       help: usual(defaults.convergenceMode),
     },
-    { kind: "switch", name: "pauseBetweenRounds", label: "Pause Between Rounds", help: told("pauseBetweenRounds", "You look at the changes before the next round runs.") },
-    { kind: "text", name: "plannerProvider", label: "Planner Provider", placeholder: "inherit", help: told("plannerProvider", "Who proposes the changes; inherit takes the project's `assist`.") },
+    { kind: "switch", name: "pauseBetweenRounds", label: "Pause Between Rounds", help: told("pauseBetweenRounds", "You review the changes before the next round runs.") },
+    { kind: "text", name: "plannerProvider", label: "Planner Provider", placeholder: "inherit", help: told("plannerProvider", "Provider that proposes the changes; inherit uses the project's `assist`.") },
     { kind: "text", name: "plannerModel", label: "Planner Model", placeholder: "inherit", help: usual(defaults.plannerModel) },
   ];
   return {
     title: "Enhance Loops",
     about: where,
-    description: "A workflow that is enhanced runs in rounds; what failed is mended between them. This setup is for all workflows of the folder.",
+    description: "An enhanced workflow runs in rounds; failures are fixed between them. These settings apply to all workflows of the folder.",
     values,
     fields,
     advice,

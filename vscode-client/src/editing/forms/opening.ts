@@ -65,7 +65,7 @@ const outcome = (answer: Answer, changed: boolean): Saved => {
 async function asked(server: Server, command: string, argument: Record<string, unknown>): Promise<Answer | undefined> {
   const answer = await server.ask(command, argument);
   if (answer?.ok) return answer;
-  const sentence = answer ? [answer.message, answer.hint].filter(Boolean).join(" ") : "The server of loop files is not running; Loop: Doctor tells why.";
+  const sentence = answer ? [answer.message, answer.hint].filter(Boolean).join(" ") : "The language server is not running; see Loop: Doctor.";
   await vscode.window.showErrorMessage(sentence);
   return undefined;
 }

@@ -104,7 +104,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
             type="button"
             class="plain"
             disabled={!said}
-            title="Go on with another iteration that knows your feedback"
+            title="Continue with another iteration that gets your feedback"
             onClick={() => act({ verb: "approve", loopId, approved: false, decision: "revise", feedback: said })}
           >
             <Icon name="replay" />

@@ -22,7 +22,7 @@ function Meter({ label, value, most, text, children }: { label: string; value: n
 export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
   const { caps } = head;
   const cost = head.costUsd ?? 0;
-  const spent = head.costUsd === undefined && !caps.usd ? (head.unpriced ? "no price known" : "$0") : money(cost);
+  const spent = head.costUsd === undefined && !caps.usd ? (head.unpriced ? "unknown price" : "$0") : money(cost);
   const costText = caps.usd ? `${spent} of ${money(caps.usd)}` : spent;
   const tokenText = caps.tokens ? `${head.tokens.toLocaleString("en-US")} of ${count(caps.tokens, "token")}` : count(head.tokens, "token");
   const timeText = caps.seconds ? `${clock(elapsedMs)} of ${clock(caps.seconds * 1000)}` : clock(elapsedMs);
@@ -31,7 +31,7 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
       <Meter label="cost" value={cost} most={caps.usd} text={costText}>
         <b>{spent}</b>
         {caps.usd ? ` of ${money(caps.usd)}` : ""}
-        {head.unpriced && head.costUsd !== undefined ? " + calls without a price" : ""}
+        {head.unpriced && head.costUsd !== undefined ? " + calls with an unknown price" : ""}
       </Meter>
       <Meter label="tokens" value={head.tokens} most={caps.tokens} text={tokenText}>
         <b>{head.tokens.toLocaleString("en-US")}</b>

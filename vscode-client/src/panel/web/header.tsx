@@ -37,8 +37,8 @@ function buttonsOf(head: Head, row: string | undefined): Button[] {
 }
 
 const HINTS: Record<string, string> = {
-  Fork: "Start a new run from the selected iteration; what came before it is not paid again",
-  Replay: "Run the recorded answers against the file as it is now; no model is asked",
+  Fork: "Start a new run from the selected iteration; earlier iterations are not billed again",
+  Replay: "Apply the recorded answers to the current file, without calling a model",
 };
 
 export function Header({ head, elapsedMs, row }: { head: Head; elapsedMs: number; row: string | undefined }) {

@@ -17,7 +17,7 @@ export function RoundView({ round, row, head }: { round: Round; row: Row; head: 
         {head.caps.usd ? ` of ${money(head.caps.usd)}` : ""}
         {round.doing ? <span class="doing"> · {round.doing}</span> : null}
       </p>
-      {round.fixation ? <p class="warning">This round failed like the round before.</p> : null}
+      {round.fixation ? <p class="warning">This round failed in the same way as the previous round.</p> : null}
       {round.trials ? <Trials round={round} /> : null}
       <section>
         <h3>What failed</h3>
@@ -47,7 +47,7 @@ function Trials({ round }: { round: Round }) {
     <section>
       <h3>Trials</h3>
       <p>{round.trials}</p>
-      {round.notTaken ? <p class="warning">Not taken: {round.notTaken}</p> : null}
+      {round.notTaken ? <p class="warning">Not applied: {round.notTaken}</p> : null}
       <ul class="plainlist">
         {(round.cases ?? []).map((one) => (
           <li key={one.case}>

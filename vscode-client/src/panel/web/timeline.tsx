@@ -82,7 +82,7 @@ export function Timeline({ rows, live, rounds, unit, selected, now, reading, onS
       ref={box}
       onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
     >
-      {seen.length === 0 ? <p class="empty">{reading ? "Reading the run…" : "Nothing has begun yet."}</p> : null}
+      {seen.length === 0 ? <p class="empty">{reading ? "Reading the run…" : "Nothing has started yet."}</p> : null}
       <div class="rows" role="tree" aria-label={unit === "round" ? "Rounds" : "Iterations"} style={{ height: `${offsets.at(-1) ?? 0}px` }} onKeyDown={onKeyDown}>
         {seen.slice(from, to).map(({ row, level, open }, index) => (
           <TimelineRow

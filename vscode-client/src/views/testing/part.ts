@@ -34,7 +34,7 @@ export const testingPart: Part = ({ server, runs }) => {
   controller.refreshHandler = () => items.refresh();
   const profile = (label: string, mock: boolean) =>
     controller.createRunProfile(label, vscode.TestRunProfileKind.Run, (request, token) => testing.start(request, token, mock), mock);
-  profile("Mock run (no model is asked)", true); // the default: "Run All Tests" costs nothing
+  profile("Mock run (no model calls)", true); // the default: "Run All Tests" costs nothing
   profile("Run with models", false);
   const files = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml,json}");
   if (server.status === "ready") soon();

@@ -54,9 +54,9 @@ export class RunsTree implements vscode.TreeDataProvider<Node>, vscode.Disposabl
         return item;
       }
       case "gone": {
-        const item = new vscode.TreeItem("The engine is gone");
+        const item = new vscode.TreeItem("The engine is not running");
         item.description = "Restart engine";
-        item.tooltip = "Runs that had not ended wait until it is back; nothing of them is lost.";
+        item.tooltip = "Unfinished runs wait until it is back; nothing is lost.";
         item.iconPath = new vscode.ThemeIcon("debug-disconnect", new vscode.ThemeColor("charts.yellow"));
         item.contextValue = "gone";
         item.command = { command: "loopLs.client.restartEngine", title: "Restart engine" };

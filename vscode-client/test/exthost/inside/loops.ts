@@ -110,7 +110,7 @@ const TESTS: Test[] = [
       const report = await vscode.commands.executeCommand<string>("loopLs.client.doctor");
       assert.match(report, /^# Loop: Doctor\n\n\*\*All is well\.\*\*/);
       assert.match(report, /\| Status \| ready \|/);
-      assert.match(report, /\| Runs that go on \| \d+ \|/);
+      assert.match(report, /\| Active runs \| \d+ \|/);
       assert.doesNotMatch(report, /token/i);
     },
   ],

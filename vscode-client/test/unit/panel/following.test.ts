@@ -138,7 +138,7 @@ test("an engine that is gone and a run that is not there are told", async () => 
   expect([gone.following.banner?.text, gone.following.banner?.action?.title]).toEqual(["No.", "Try again"]);
   const unknown = scene({ refuse: "not_found" });
   await unknown.following.catchUp();
-  expect(unknown.following.banner?.text).toBe("This run is not in the record (any more).");
+  expect(unknown.following.banner?.text).toBe("This run is not (or no longer) in the record.");
 });
 
 test("a run that is deleted while it is looked at says so", async () => {

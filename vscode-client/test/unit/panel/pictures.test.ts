@@ -166,7 +166,7 @@ describe("words", () => {
     [{ status: "failed", reason: "rejected" }, "rejected", "bad"],
     [{ status: "failed", reason: "error" }, "failed", "bad"],
     [{ status: "cancelled", reason: "user" }, "stopped", "still"],
-    [{ status: "interrupted" }, "interrupted: the engine is gone", "still"],
+    [{ status: "interrupted" }, "interrupted: lost the connection to the engine", "still"],
     [{ status: "waiting_approval" }, "waiting for your approval", "going"],
   ])("how it stands: %j", (state, sentence, tone) => {
     expect(sentenceOf({ runId: "r", ...state })).toBe(sentence);

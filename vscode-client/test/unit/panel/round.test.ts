@@ -29,11 +29,11 @@ function shown(more: Partial<Round>): string[] {
 
 test("the trials of a round and the score of each case are shown", () => {
   const cases = [{ case: "sea", passes: 3, trials: 3 }, { case: "hills", passes: 1, trials: 3 }];
-  const lines = shown({ trials: "4 of 6 trials passed", cases, notTaken: "no better in its first trials" });
+  const lines = shown({ trials: "4 of 6 trials passed", cases, notTaken: "not better in its first trials" });
   expect(lines).toContain("[check]sea 3 of 3");
   expect(lines).toContain("[cross]hills 1 of 3");
   expect(lines.join()).toContain("4 of 6 trials passed");
-  expect(lines).toContain("Not taken: no better in its first trials");
+  expect(lines).toContain("Not applied: not better in its first trials");
 });
 
 test("a round without cases says nothing of trials", () => {

@@ -26,18 +26,18 @@ test("where all is well, the report says so first", () => {
   expect(problems(fine)).toEqual([]);
   expect(report(fine)).toMatch(/^# Loop: Doctor\n\n\*\*All is well\.\*\*\n\n## Server/);
   expect(report(fine)).toContain("| Program | `/w/.venv/bin/loop-ls serve` |");
-  expect(report(fine)).toContain("| Runs that go on | 2 |");
+  expect(report(fine)).toContain("| Active runs | 2 |");
 });
 
 test("each problem comes with how to mend it, the server's first", () => {
   const trouble = tell({ kind: "no_python", tried: [] });
-  const settings = [{ sentence: "`provider` is no key.", mend: "It stands in .loop-ls.yaml, line 3." }];
+  const settings = [{ sentence: "`provider` is no key.", mend: "It is defined in .loop-ls.yaml, line 3." }];
   const text = report({ ...fine, program: undefined, engine: undefined, status: "missing", trouble, trusted: false, settings });
   expect(text).toContain("**3 problems.**");
-  expect(text).toContain(`1. **${trouble.sentence}**\n\n   To mend it: ${trouble.mend}`);
+  expect(text).toContain(`1. **${trouble.sentence}**\n\n   Fix: ${trouble.mend}`);
   expect(text).toContain("2. **This workspace is not trusted");
-  expect(text).toContain("3. **`provider` is no key.**\n\n   To mend it: It stands in .loop-ls.yaml, line 3.");
-  expect(text).toContain("Nobody can be asked: the server does not run.");
+  expect(text).toContain("3. **`provider` is no key.**\n\n   Fix: It is defined in .loop-ls.yaml, line 3.");
+  expect(text).toContain("Unknown: the server is not running.");
 });
 
 test("every Python that was tried is listed with what it said", () => {
@@ -64,7 +64,7 @@ test("no secret is shown: no token, no password in an address", () => {
 
 test("an engine that is not there is no problem", () => {
   const text = report({ ...fine, engine: { ok: true, engine: { running: false } } });
-  expect(text).toContain("None runs; the first run starts it.");
+  expect(text).toContain("Not running; the first run starts it.");
   expect(text).toContain("All is well");
 });
 
