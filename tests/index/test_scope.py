@@ -65,7 +65,7 @@ def test_C1_values_in_iteration_1(name: str, in_with: str | None, in_until: str 
 
 def test_loop_output_is_the_previous_one_in_with_and_the_judged_one_in_until() -> None:
     found = document(LOOPS)
-    assert "before" in variable(found, "polish", "with", "loop.output").meaning
+    assert "previous" in variable(found, "polish", "with", "loop.output").meaning
     assert "judged" in variable(found, "polish", "until", "loop.output").meaning
 
 

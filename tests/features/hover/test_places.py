@@ -50,7 +50,7 @@ def test_braces_without_quotes_are_the_variable_that_they_mean(ask: Any, run: st
 
 def test_bare_braces_in_arguments_know_the_loop(ask: Any) -> None:
     source = FLOW.replace("{text: {{draft}}}", "{text: {{loop.last.$0output}}}") % ("x", "Fine")
-    assert "The output of the iteration before" in ask(source).told
+    assert "The output of the previous iteration" in ask(source).told
     assert ask(source).targets == ["flow.yaml:13 refine"]
 
 

@@ -217,8 +217,8 @@ def test_LS007_says_whether_a_pattern_leads_out_or_to_nothing() -> None:
         return one.message
 
     for pattern in ("../flows", "a/../flows", "/flows", "..\\flows"):
-        assert "leads out of the workspace" in said(pattern)
-    assert "leads to no folder of the workspace" in said("flows")
+        assert "is outside the workspace" in said(pattern)
+    assert "does not match a folder of the workspace" in said("flows")
 
 
 def test_values_with_nothing_written_have_no_wrong_type() -> None:

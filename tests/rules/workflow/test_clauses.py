@@ -959,7 +959,7 @@ def test_WF503_of_a_step_that_is_not_there_nothing_is_said_about_parts() -> None
     assert said("env.TONE.x") == "Unknown variable `env.TONE.x`: constants are strings without fields"
     assert said("evn.TONE") == "Unknown variable `evn.TONE`; did you mean `env.TONE`?"
     assert said("stepp.plan") == "Unknown variable `stepp.plan`; did you mean `step.plan`?"
-    assert said("Step.plan") == "`Step.plan` does not exist; did you mean `step.plan`?"
+    assert said("Step.plan") == "Unknown variable `Step.plan`; did you mean `step.plan`?"
 
 
 def test_WF501_callers_that_disagree_have_not_named_the_parameter() -> None:
@@ -1360,7 +1360,7 @@ def test_WF413_a_number_of_workers_that_is_not_written_is_none() -> None:
     def told(workers: str) -> int:
         loop = "steps:\n  - {name: l, loop: {workflow: draft, max_iterations: 2, mode: iterate, items: '{{input}}', "
         found = findings_of(read_fixture(f"{loop}parallel: true{workers}}}}}\n{CALLED}"), ["compat"])["flow.yaml"]
-        return sum("beside `parallel: true`" in one.message for one in found)
+        return sum("with `parallel: true`" in one.message for one in found)
 
     assert [told(workers) for workers in ("", ", max_workers: ", ", max_workers: 3")] == [1, 1, 0]
 
@@ -1410,4 +1410,4 @@ def test_WF709_a_condition_is_long_from_the_first_character_that_is_too_many() -
         return [one.message.partition(":")[0] for one in found if "characters" in one.message]
 
     assert told(150) == []
-    assert told(151) == ["this condition has 151 characters"]
+    assert told(151) == ["Long condition (151 characters)"]
