@@ -193,7 +193,7 @@ class Ledger:
                 f"{self._whose}{'budgetUsd' if usd else 'maxTokens'}`: the last call used up the rest, {told}.",
             )
         if caps.usd is not None and taken.usd + least.usd > caps.usd - 1e-12:
-            told = f"the next call may cost {money(least.usd)}, and {money(taken.usd)} of {money(caps.usd)} spent"
+            told = f"the next call may cost {money(least.usd)}, and {money(taken.usd)} of {money(caps.usd)} are spent"
             return CapReached("budget", f"{self._whose}budgetUsd`: {told}.")
         told = f"the next call may use {least.tokens} tokens, and {taken.tokens} of {caps.tokens} are used"
         return CapReached("budget", f"{self._whose}maxTokens`: {told}.")

@@ -151,7 +151,7 @@ def test_EB_053_who_gives_up_proposes_nothing() -> None:
 
 def test_EB_051_a_plan_of_a_hundred_thousand_operations_is_none() -> None:
     one = {"op": "set_retries", "target": "review", "max_retries": 1}
-    with pytest.raises(NoPlan, match="at most 50"):
+    with pytest.raises(NoPlan, match="the limit is 50"):
         read_answer(json.dumps({"rationale": "r", "ops": [one] * 100_000}))
 
 

@@ -49,7 +49,7 @@ async def test_a_judges_cut_answer_is_told_with_its_verdict(project: Project) ->
     judged = next(fact for fact in facts if fact["kind"] == "judged")
     assert (judged["verdict"], judged["cut"]) == ("yes", True)
     assert (await project.state(facts[0]["runId"]))["verdict"]["cut"] is True
-    assert any("the judge's answer ended" in fact["message"] for fact in facts if fact["kind"] == "warning")
+    assert any("the judge's answer was cut off" in fact["message"] for fact in facts if fact["kind"] == "warning")
 
 
 def thought() -> ModelFailure:
