@@ -193,6 +193,7 @@ KNOBS = {
     "plannerAttempts": "2",
     "pauseTimeoutSeconds": "0",
     "excerptChars": "2000",
+    "files": "[]",
     "fallbackPool": None,
     "transientBackoffSeconds": "5",
     "applyWhenHeadless": "false",
