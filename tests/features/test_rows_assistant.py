@@ -193,7 +193,7 @@ KNOBS = {
     "plannerAttempts": "2",
     "pauseTimeoutSeconds": "0",
     "excerptChars": "2000",
-    "files": "[]",
+    "files": None,
     "fallbackPool": None,
     "transientBackoffSeconds": "5",
     "applyWhenHeadless": "false",
