@@ -62,7 +62,7 @@ async def test_WB_128_ten_thousand_items_under_a_limit_of_a_hundred_are_a_hundre
     main = f"loops: [{{name: l, mode: iterate, items: '{items}', workflow: work, max_iterations: 100}}]"
     done = await run({"main": main, "work": ITEM})
     assert len(done.order) == 100
-    assert "9900 are left out" in done.warnings[0]
+    assert "9900 are skipped" in done.warnings[0]
 
 
 async def test_WB_087_an_output_of_ten_megabytes_is_judged_and_handed_on_whole() -> None:
@@ -151,7 +151,7 @@ async def test_WB_127_items_from_an_answer_may_not_leave_the_workspace() -> None
     """
     done = await run({"main": main, "work": ITEM}, {"list": "file:///etc/passwd"})
     assert done.outcome.failure is not None
-    assert "items not found in the workspace: file /etc/passwd" in done.outcome.failure.message
+    assert "items file not found in the workspace: /etc/passwd" in done.outcome.failure.message
 
 
 async def test_WB_124_a_deep_json_in_a_list_of_items_is_text_and_no_crash() -> None:

@@ -53,9 +53,9 @@ async def test_WB_126_without_readable_items_the_loop_fails(items: str) -> None:
 async def test_WB_128_items_beyond_the_limit_are_left_out_with_a_warning() -> None:
     ran = await loop(json.dumps(list(range(12))), limit=10)
     assert len(ran.prompts("work")) == 10
-    assert any("2 are left out" in warning for warning in ran.warnings)
+    assert any("2 are skipped" in warning for warning in ran.warnings)
     ran = await loop(json.dumps(list(range(3))), limit=2)
-    assert any("1 is left out" in warning for warning in ran.warnings)
+    assert any("1 is skipped" in warning for warning in ran.warnings)
 
 
 async def test_items_that_failed_are_told_where_the_loop_goes_on_without_them() -> None:
