@@ -92,7 +92,7 @@ async def test_an_iteration_that_cannot_be_forked_from_is_refused(project: Proje
         assert answer["code"] == "bad_argument", wrong
     assert (await project.engine.fork(run_id, 2, loop="nobody"))["code"] == "not_found"
     assert (await project.engine.fork("zzzz", 2))["code"] == "not_found"
-    assert "from 1 to 4" in (await project.engine.fork(run_id, 5))["message"]
+    assert "from iteration 1 to 4" in (await project.engine.fork(run_id, 5))["message"]
 
 
 async def test_a_fork_survives_that_the_engine_leaves_in_the_middle(project: Project) -> None:

@@ -160,5 +160,5 @@ async def test_UP_82_one_item_of_a_loop_can_be_run_and_the_result_names_it(proje
     everything = await project.run("each", input=items, target=target)
     assert [fact["item"] for fact in everything if fact["kind"] == "iteration"] == ["a", "b", "c"]
     beyond = await project.run("each", input=items, target=target, item=9)
-    assert (beyond[-1]["kind"], "there is no item 9" in beyond[-1]["error"]["message"]) == ("failed", True)
+    assert (beyond[-1]["kind"], "item 9 does not exist" in beyond[-1]["error"]["message"]) == ("failed", True)
     assert (await project.start("each", input=items, item=1))["code"] == "bad_argument"

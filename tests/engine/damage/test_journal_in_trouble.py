@@ -282,7 +282,7 @@ def test_a_log_that_somebody_took_away_is_no_new_beginning(tmp_path: Path) -> No
         with pytest.raises(JournalRefused) as refused:
             SqliteStorage(path)
         assert refused.value.code == "damaged"
-        assert "journal.db-wal is gone" in refused.value.message
+        assert "journal.db-wal is missing" in refused.value.message
         path.with_name("journal.db-wal").write_bytes(log)
     storage = SqliteStorage(path)  # nothing was touched: it is restored, and all is there
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]
@@ -310,7 +310,7 @@ def test_a_log_is_missed_after_it_was_copied_by_us_too(tmp_path: Path, monkeypat
     for each in (path, path.with_name("journal.db-mark")):
         shutil.copy2(each, there)
     storage.close()
-    with pytest.raises(JournalRefused, match=r"journal\.db-wal is gone"):
+    with pytest.raises(JournalRefused, match=r"journal\.db-wal is missing"):
         SqliteStorage(there / "journal.db")
 
 
@@ -337,7 +337,7 @@ def test_a_journal_that_was_cut_to_nothing_beside_its_log_is_no_new_beginning(
         path.write_bytes(left)
     with pytest.raises(JournalRefused) as refused:
         SqliteStorage(path)
-    assert (refused.value.code, "journal.db is not" in refused.value.message) == ("damaged", True)
+    assert (refused.value.code, "journal.db is missing" in refused.value.message) == ("damaged", True)
     path.write_bytes(whole)
     storage = SqliteStorage(path)
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["x"]

@@ -202,7 +202,7 @@ async def test_an_agent_that_shall_stand_in_for_a_model_is_refused_before_the_st
         request = {"root": str(project.root), "path": str(project.root / "a.assistant.json"), "message": "go"}
         answer = await project.engine.start({**request, "target": {"kind": "assistant"}})
     assert (answer["ok"], answer["code"]) == (False, "bad_argument"), answer
-    assert "`providers.openai.fallback` names `claude-code`" in answer["message"]
+    assert "`providers.openai.fallback` contains `claude-code`" in answer["message"]
     assert "`providers`" in answer["hint"]
     assert project.agent.calls == []
 

@@ -64,6 +64,6 @@ async def test_a_model_that_the_program_could_take_for_an_option_starts_nobody(
     log = tmp_path / "log"
     own = {"kind": "agent-cli", "cli": [sys.executable, str(FAKE), speaks, str(log), "fine"], "speaks": speaks}
     runner = runner_for(speaks, {speaks: own}, ScriptedModels())
-    with pytest.raises(Failure, match="begins with `-`"):
+    with pytest.raises(Failure, match="cannot start with `-`"):
         await runner.run(Assignment("Do it.", folder=str(tmp_path), model=model))
     assert not log.exists()
