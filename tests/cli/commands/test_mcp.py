@@ -162,7 +162,7 @@ async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: CliProject) 
         assert "at least 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
         both = {"project_id": "a", "project_slug": "b"}
         assert "not both" in await refused(client, "loop_start", definition="talk", goal="x", **both)
-        assert "no run `nosuch`" in await refused(client, "loop_status", id="nosuch")
+        assert "Unknown run `nosuch`" in await refused(client, "loop_status", id="nosuch")
         assert "must be one of `pause`" in await refused(client, "loop_control", action="restart", id="x")
         assert "must be one of `running`" in await refused(client, "loop_list", status="sleeping")
         assert await used(client, "loop_list") == "No loops."
