@@ -12,7 +12,7 @@ from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.secret import is_secret, is_variable_name, names_secret, takes_from_environment
 from loop_ls.formats.common.typed_mapping import Block, Field, Named, Pair
 from loop_ls.formats.settings.enhance import lies_below
-from loop_ls.formats.settings.keys import PRICE, PROVIDER_KINDS
+from loop_ls.formats.settings.keys import ENHANCED, PRICE, PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
 from loop_ls.formats.settings.price import price_faults
 from loop_ls.index.disk.discovery import folders
@@ -390,7 +390,7 @@ def uneditable_file(view: ObjectView) -> Iterator[Draft]:
     root = f"{view.workspace.roots.workspace}/"
     known = [one.path.removeprefix(root) for one in view.workspace.documents.values() if one.is_workflow]
     for piece, field in _fields(view):
-        if field.key.name != "files" or not isinstance(field.node, Sequence):
+        if field.key is not ENHANCED.keys["files"] or not isinstance(field.node, Sequence):
             continue
         for item in [one for one in field.node.items if one is not None]:
             path = text_of(item)

@@ -373,3 +373,14 @@ def test_EB_134_files_that_plans_may_edit_are_the_workflows_of_the_workspace(ask
         steps: [{name: a, run: Say it}]
     """)
     assert asked.labels == ["parts/other.yaml"]
+
+
+def test_patterns_of_protected_files_are_not_the_workflows_of_the_workspace(ask: Any) -> None:
+    asked = ask("""
+        #- .loop-ls.yaml
+        protect:
+          files: [$0]
+        #- parts/draft.yaml
+        steps: [{name: a, run: Say it}]
+    """)
+    assert asked.labels == []

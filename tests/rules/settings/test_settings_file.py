@@ -211,6 +211,10 @@ def test_LS009_a_file_that_is_no_workflow_of_the_workspace() -> None:
     assert [len(one.fixes) for one in found] == [1, 0]
 
 
+def test_LS009_leaves_the_patterns_of_protected_files_alone() -> None:
+    assert codes('protect: {files: ["golden/**"], allow: [package.json]}\n') == []
+
+
 def test_LS007_says_whether_a_pattern_leads_out_or_to_nothing() -> None:
     def said(pattern: str) -> str:
         [one] = findings_of(read_fixture(f"workflowRoots: ['{pattern}']\n", PATH, head=False))[PATH]

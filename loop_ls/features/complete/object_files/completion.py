@@ -228,7 +228,7 @@ class _Asked:
             yield from self._listed(((name, places.part) for name in places.parts), spot)
         elif key.name == "allowedTools":
             yield from self._listed(((name, "") for name in tables.TOOLS), spot)
-        elif key.name == "files":
+        elif key is ENHANCED.keys["files"]:
             yield from self._listed(((path, "workflow") for path in _workflow_files(self.workspace)), spot)
         elif key.name == "workflowRoots":
             yield from self._listed(((name, "holds workflows") for name in _folders(self.workspace)), spot)
