@@ -113,7 +113,7 @@ def test_UP_39_files_that_are_no_loops_are_left_to_others(server: RawClient, fol
 
 def test_UP_39_the_arrangement_with_a_general_yaml_extension_is_written_down() -> None:
     text = (CLIENT / "README.md").read_text("utf-8")
-    _, _, section = text.partition("## Beside a general YAML extension")
+    _, _, section = text.partition("## With a general YAML extension")
     block = section.partition("```json\n")[2].partition("```")[0]
     settings = json.loads(block)
     assert settings == {
