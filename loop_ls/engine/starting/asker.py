@@ -32,11 +32,16 @@ def as_asked_by(request: StartRequest, user: str | None, home: Path | None) -> S
     if user is not None and given:
         told = f"Only the owner of the engine may set `{given[0]}`; other users start files as they are."
         raise Refused("forbidden", told, f"Remove `{given[0]}`.")
-    require_no_writing_for(user, request.enhance.get("headless") is True)
+    enhance = request.enhance
+    require_no_writing_for(user, enhance.get("headless") is True and enhance.get("start") is True)
     if request.agree_only and (user is not None or request.origin not in OWNERS_SURFACES):
         told = "Only the owner can give permission to a run, in a terminal or an editor."
         raise Refused("forbidden", told, "Remove `agreeOnly`.")
-    return request if user is None else replace(request, consent=None)
+    if user is None:
+        return request
+    # Whoever runs a workflow says that nobody applies edits there: that is no wish to have its file written.
+    enhance = {name: value for name, value in enhance.items() if name != "headless"}
+    return replace(request, consent=None, enhance=enhance)
 
 
 def require_own_root(root: str, user: str | None, home: Path | None) -> None:
@@ -51,8 +56,8 @@ def require_own_root(root: str, user: str | None, home: Path | None) -> None:
 def require_no_writing_for(user: str | None, headless: bool) -> None:
     """`headless`: an enhance loop writes its file itself, which nobody is asked about. Raises `Refused`."""
     if user is not None and headless:
-        told = "A loop that writes the file itself may be started by the owner of the engine only."
-        hint = "Leave out `enhance.headless`, or let `enhance.applyWhenHeadless` of the settings say that it may."
+        told = "Only the owner of the engine may start a loop that writes its file itself."
+        hint = "Remove `enhance.headless`, or set `enhance.applyWhenHeadless` in the settings of the project."
         raise Refused("forbidden", told, hint)
 
 

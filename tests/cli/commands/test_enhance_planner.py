@@ -132,7 +132,8 @@ def test_no_money_is_told_as_no_money(alone: CliProject) -> None:
         alone.write("report.answers.yaml", answers(plan()))
         done = alone.call("enhance", "report.yaml", "--input", "tea", "--yes")
     assert done.returncode != 0
-    assert "quota, credit or usage limit used up in round 1: The quota or credit at `works` is used up" in done.stderr
+    assert "The quota or credit at `works` is used up (402)" in done.stderr
+    assert "quota, credit or usage limit used up in round 1" in done.stderr
     assert "key" not in done.stderr
 
 

@@ -263,6 +263,9 @@ def test_only_the_owner_starts_a_loop_that_writes_its_file_itself(tmp_path: Path
     with pytest.raises(Refused) as refused:
         as_asked_by(loop, "eve", tmp_path)
     assert (refused.value.code, "applyWhenHeadless" in refused.value.hint) == ("forbidden", True)
+    plain = read_request({**argument, "enhance": {"headless": True}})
+    assert as_asked_by(plain, "eve", tmp_path).enhance == {}, "a run is theirs; that its file is written is not"
+    assert as_asked_by(plain, None, tmp_path).enhance == {"headless": True}
     edited = read_request({**argument, "enhance": {"start": True, "editor": True}})
     assert as_asked_by(edited, "eve", tmp_path) == edited
 
