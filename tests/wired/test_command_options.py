@@ -351,7 +351,7 @@ def fixed_as(name: str) -> Sees:
 
 def starts(commands: Commands, said: Said) -> object:
     """Whether nothing is left to be agreed to."""
-    return "agree" not in (said.out + said.err)
+    return "allow it with `--yes`" not in said.out + said.err
 
 
 def same_as(*words: str) -> Sees:
@@ -360,6 +360,7 @@ def same_as(*words: str) -> Sees:
 
 
 UNTIL = ("test-until", "develop.yaml", "--loop", "develop", "--output", "x", "--json")
+TO_ITS_END = ("enhance", "develop.yaml", "--input", "x", "--mock", "--json")
 ENHANCE = ("--input", "x", "--mock", "--json", "--detach")
 RUN = ("run", "develop.yaml", "--input", "ships", "--json")
 MOCK = ("--input", "x", "--mock", "--json")
@@ -405,11 +406,13 @@ ROWS = (
            False),
     Option("run --idempotency-key", (*RUN, "--idempotency-key", "k"), same_as(*RUN, "--idempotency-key", "k"), True,
            False),
-    Option("enhance --idempotency-key", ("enhance", "develop.yaml", *ENHANCE, "--idempotency-key", "e"),
-           same_as("enhance", "develop.yaml", *ENHANCE, "--idempotency-key", "e"), True, False),
+    # To its end: while one loop of a file runs, a second one is refused with the id of the first.
+    Option("enhance --idempotency-key", (*TO_ITS_END, "--idempotency-key", "e"),
+           same_as(*TO_ITS_END, "--idempotency-key", "e"), True, False),
     Option("enhance --verbose", ("enhance", "develop.yaml", "--input", "x", "--mock", "--verbose"),
            tells("Condition evaluation"), True, False),
-    Option("enhance --workflow", ("enhance", "--workflow", "nothing"), tells("no workflow `nothing`"), True, False),
+    Option("enhance --workflow", ("enhance", "--workflow", "nothing"), tells("unknown workflow `nothing`"), True,
+           False),
     Option("run --yes", ("run", "away.yaml", "--input", "x", "--json", "--detach", "--yes"), printed("code"), None,
            "consent_required"),
     *(Option(f"enhance {option}", ("enhance", "develop.yaml", *ENHANCE, option, value), first_fact(*path), here, there)

@@ -18,6 +18,8 @@ SAME = failing("bad_answer", "fault")
 BETTER = [plan_of(instructions("review", f"Review {{{{draft}}}} {word}")) for word in ("well", "better", "best")]
 BOTH = plan_of(instructions("review", "Review {{draft}} well"), instructions("publish", "Publish {{review}} well"))
 LONG = "y" * 1_500
+#: Nobody knows what a call of it costs.
+WITHOUT_PRICE = "providers: {acme: {kind: openai, baseUrl: 'https://acme.example/v1'}}"
 
 
 def rounds(run: Ended) -> object:
@@ -134,7 +136,7 @@ async def _wrong(folder: Path) -> str:
     async def run(row: Row, text: str) -> Ended:
         _, special = alike(row)
         project.write("report.yaml", THREE + VERIFY if special == "excerptChars" else THREE)
-        project.write(".loop-ls.yaml", text + "\n")
+        project.write(".loop-ls.yaml", f"{text}\n{WITHOUT_PRICE}\n")
         start: dict[str, Any] = {} if special == "enabled" else {"start": True}
         start |= {} if special == "applyWhenHeadless" else {"headless": True}
         return await project.run("report.yaml", dict(PLACED[row.key][1]), input="tea", enhance=start)

@@ -38,11 +38,6 @@ def spent(run: ShownRun) -> str:
     return " · ".join([*parts, clock(run.elapsed_ms)])
 
 
-def ended_at_limit(one: ShownRun | LoopView) -> bool:
-    """Whether a limit ended it, and not what it was there for."""
-    return one.status == "completed" and kind_of(one.status, one.reason) == "limit"
-
-
 def so_far(one: ShownRun | LoopView) -> str:
     """`running: iteration 2 of 5`; of a run that goes on by itself, until when it waits."""
     paused = one.until if isinstance(one, ShownRun) and one.until else "paused"
