@@ -7,7 +7,7 @@ from typing import Literal
 
 Answer = Literal["approve", "restore", "reject"]
 #: What each answer is called where a question is about protected files that an agent touched.
-ALLOW, PUT_BACK, STOP = "Allow", "Put them back", "Stop the run"
+ALLOW, PUT_BACK, STOP = "Allow", "Restore files", "Stop the run"
 
 
 def is_protected(asked: Mapping[str, object]) -> bool:

@@ -33,7 +33,7 @@ HELP = """\
 /loops metrics ID                   counts, durations and cost
 /loops pause|resume|stop ID|all
 /loops approve|reject ID [TEXT]     answer a loop's question
-/loops restore ID                   put protected files back that its agent touched
+/loops restore ID                   restore protected files that its agent touched
 /loops fork ID ITERATION            continue from there in a new run
 /loops replay ID                    apply the recorded answers to the current file
 /loops delete ID                    delete a finished loop
@@ -214,7 +214,7 @@ class Lines:
     async def _answer(self, verb: str, run_id: str, feedback: str) -> None:
         answer = await self.engine.approve(run_id, None, verb == "approve", verb, feedback or None)
         if not self._refused(answer):
-            self.say({"approve": "Approved.", "reject": "Rejected."}.get(verb, "They are put back."))
+            self.say({"approve": "Approved.", "reject": "Rejected."}.get(verb, "Files restored."))
 
     async def _fork(self, run_id: str, rest: list[str]) -> None:
         if len(rest) != 1 or not rest[0].isdecimal():

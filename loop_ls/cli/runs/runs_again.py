@@ -64,7 +64,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
                 "--revise", action="store_true", help="Ask for another iteration instead of ending the loop"
             )
             how.add_argument(
-                "--restore", action="store_true", help="put protected files back that the agent touched, and go on"
+                "--restore", action="store_true", help="Restore protected files that the agent touched, and continue"
             )
         common(verb, True)
     note = verbs.add_parser("note", help="Send a note to a running run: it is added to the next prompt, once")

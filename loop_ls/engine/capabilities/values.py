@@ -218,7 +218,7 @@ def sentence(one: Capability) -> str:
             return literal(f"loads the model in {weights}") if weights else "uses the embedded model"
         case Beside(name=name, run_id=run_id):
             told = "which may write in the same folder: one can undo the other's work"
-            return literal(f"works beside `{name}` (run {run_id}), {told}")
+            return literal(f"works at the same time as `{name}` (run {run_id}), {told}")
         case never:
             assert_never(never)
 

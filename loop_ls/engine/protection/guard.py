@@ -214,12 +214,12 @@ class Guard:
         def facts(found: dict[str, str]) -> list[Fact]:
             told: list[Fact] = []
             if found["back"]:
-                message = f"protected files were put back as they were: {found['back']}"
+                message = f"protected files were restored: {found['back']}"
                 told.append(Warned(code="protected_restored", message=message).fact(place))
-                note = f"A person put these files back as they were: {found['back']}. Leave them as they are."
+                note = f"A person restored these files: {found['back']}. Leave them as they are."
                 told.append(NoteAdded(text=note).fact())
             if found["failed"]:
-                message = f"protected files could not be put back ({found['failed']})"
+                message = f"protected files could not be restored ({found['failed']})"
                 told.append(Warned(code="protected_not_restored", message=message).fact(place))
             return told
 
@@ -236,8 +236,8 @@ class Guard:
 
 
 _LOST = (
-    "What the protected files were before this turn of the agent is not known any more (the engine's data folder lost "
-    "it). Look at them, then say whether the run may go on."
+    "The state of the protected files before this turn of the agent is no longer known (it is missing in the engine's "
+    "data folder). Check the files, then decide whether the run may continue."
 )
 
 

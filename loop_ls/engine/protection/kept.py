@@ -103,7 +103,7 @@ class Kept:
             return None
         digest = is_file(entry)
         if digest is None:
-            raise _NotPossible("it was no ordinary file, or too large to keep a copy of")
+            raise _NotPossible("it was not a regular file, or was too large to keep a copy of")
         try:
             content = self._copy(digest).read_bytes()
         except OSError:
@@ -155,7 +155,7 @@ def _require_own_folders(root: Path, path: str) -> None:
         except FileNotFoundError:
             return
         if not stat.S_ISDIR(mode):
-            raise _NotPossible(f"`{at.relative_to(root).as_posix()}` is no folder any more")
+            raise _NotPossible(f"`{at.relative_to(root).as_posix()}` is no longer a folder")
 
 
 def remover(data: Path) -> Callable[[str], None]:

@@ -55,11 +55,11 @@ async def require_allowed(approval: Approval, state: RunState, loop_id: str | No
     meant = [asked for asked in state.asked if loop_id in (None, asked.get("loopId"))]
     touched = [bool(asked.get("protected")) for asked in meant]
     if approval.decision == "restore" and not any(touched):
-        told = f"`{state.name}` asks about no protected files: there is nothing to put back."
+        told = f"`{state.name}` does not ask about protected files, so there is nothing to restore."
         raise Refused("bad_argument", told, "Approve or reject.")
     if approval.decision == "revise" and touched and all(touched):
-        told = f"`{state.name}` asks about protected files that its agent touched: `revise` is no answer to that."
-        raise Refused("bad_argument", told, "Approve, reject, or say `restore` to put them back.")
+        told = f"`{state.name}` asks about protected files that its agent touched: `revise` is not a valid answer."
+        raise Refused("bad_argument", told, "Approve, reject, or answer `restore` to restore the files.")
     if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
         return
     home = home_of(state.root, state.path or "") if state.root else None
@@ -78,7 +78,7 @@ async def resolve(
     async with run.asked:
         asked = run.state.asked[0] if first and run.state.asked else _pending(run.state, loop_id)
         if approval.decision == "restore" and not asked.get("protected"):
-            raise Refused("bad_argument", "The question is about no protected files: there is nothing to put back.")
+            raise Refused("bad_argument", "The question is not about protected files, so there is nothing to restore.")
         place = asked["place"]
         fact = ApprovalResolved(
             loop_id=asked["loopId"],

@@ -242,7 +242,11 @@ def editable_files(settings: Knobs, root: Path, started: RunStarted) -> list[str
             told = f"`{path}` of `enhance.files` is a link, or is outside the workspace."
             raise Refused("bad_argument", told, "Name the file itself, by its path below the workspace.")
         if not whole.is_file():
-            raise Refused("not_found", f"There is no file `{path}`, which `enhance.files` names.", "Mend the settings.")
+            raise Refused(
+                "not_found",
+                f"There is no file `{path}`, which `enhance.files` names.",
+                "Correct `enhance.files` in the settings.",
+            )
         if path in reached and path != started.path and path not in found:
             found.append(path)
     return found

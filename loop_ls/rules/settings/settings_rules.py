@@ -368,7 +368,7 @@ def _leads_somewhere(view: ObjectView, pattern: str) -> bool:
 
 @rule("LS009", "uneditable-file", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
 def uneditable_file(view: ObjectView) -> Iterator[Draft]:
-    """A file in `enhance.files` that no plan can edit: it lies outside of the workspace, or is none of its workflows.
+    """A file in `enhance.files` that no plan can edit: it is outside the workspace, or is not one of its workflows.
 
     Paths count from the folder of the settings and cannot leave it. An enhance loop does not start with such a file.
 

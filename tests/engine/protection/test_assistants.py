@@ -100,7 +100,7 @@ async def test_UP_92_what_a_person_puts_back_judges_as_before_and_the_agent_hear
     assert (taken / "AGENTS.md").exists()
     assert not (taken.parent / "copies").exists()
     assert facts.of("warning")[0]["code"] == "protected_restored"
-    assert "put these files back as they were: AGENTS.md, package.json, test_sum.py" in project.agent.messages[1]
+    assert "restored these files: AGENTS.md, package.json, test_sum.py" in project.agent.messages[1]
 
 
 async def test_UP_91_what_a_person_allows_counts(project: Guarded) -> None:

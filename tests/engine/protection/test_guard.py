@@ -77,7 +77,7 @@ async def test_a_turn_of_which_nothing_is_known_any_more_is_asked_about_and_not_
     with pytest.raises(EndsRun):
         await workspace.guard().settle(workspace.recorder)
     [asked] = [body for kind, body in workspace.recorder.facts if kind == "manual_approval_required"]
-    assert "not known any more" in str(asked["output"]) and asked.get("protected") is None
+    assert "no longer known" in str(asked["output"]) and asked.get("protected") is None
 
 
 async def test_what_cannot_be_put_back_is_asked_about_again(workspace: Workspace) -> None:

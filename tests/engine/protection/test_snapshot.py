@@ -164,7 +164,7 @@ def test_nothing_is_written_through_a_folder_that_became_a_link(folder: Folder, 
     (folder.root / ".github").rename(outside)
     (outside / "ci.yml").write_text("theirs")
     (folder.root / ".github").symlink_to(outside)
-    assert folder.put_back(was) == {".github/ci.yml": "`.github` is no folder any more"}
+    assert folder.put_back(was) == {".github/ci.yml": "`.github` is no longer a folder"}
     assert (outside / "ci.yml").read_text() == "theirs"
 
 

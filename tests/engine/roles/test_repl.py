@@ -167,6 +167,6 @@ async def test_UP_92_protected_files_are_put_back_at_the_prompt(served: ServedPr
     run_id = await served.begin()
     await served.until(run_id, "manual_approval_required")
     assert "The agent touched a protected file: package.json" in await Prompt(served).type(f"/loops status {run_id}")
-    assert await Prompt(served).type(f"/loops restore {run_id}") == "They are put back."
+    assert await Prompt(served).type(f"/loops restore {run_id}") == "Files restored."
     await served.ended(run_id)
     assert (served.root / "package.json").read_text() == "{}"

@@ -38,7 +38,7 @@ async def test_UP_95_who_starts_a_second_writing_loop_in_a_folder_agrees_with_th
     first = await going(project)
     asked = await project.start("other", agree=False)
     assert asked["code"] == "consent_required"
-    told = f"works beside `main` (run {first}), which may write in the same folder"
+    told = f"works at the same time as `main` (run {first}), which may write in the same folder"
     assert told in asked["message"] and told in asked["capabilities"][0]
     assert len(project.agent.calls) == 1
     request = {"root": str(project.root), "path": str(project.root / "other.yaml")}
@@ -79,5 +79,5 @@ async def test_loops_elsewhere_and_those_that_write_nothing_are_nobodys_question
     (inner / "main.yaml").write_text((project.root / "main.yaml").read_text())
     (inner / ".loop-ls.yaml").write_text(json.dumps({"providers": project.agent.settings}))
     asked = await project.engine.start({"root": str(inner), "path": str(inner / "main.yaml")})
-    assert "beside `main`" in asked["message"]
+    assert "at the same time as `main`" in asked["message"]
     (project.root / "go").touch()

@@ -32,7 +32,7 @@ def test_a_question_can_be_answered_from_anywhere_in_the_file(ask: Any) -> None:
 
 def test_UP_92_files_that_an_agent_touched_can_be_put_back_from_the_file(ask: Any) -> None:
     waiting = ShownRun("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", touched=True)
-    assert titles(ask, 3, waiting) == ["▶ Run workflow", "✓ Allow", "↺ Put them back", "✗ Stop the run"]
+    assert titles(ask, 3, waiting) == ["▶ Run workflow", "✓ Allow", "↺ Restore files", "✗ Stop the run"]
 
 
 def test_a_lens_without_a_command_is_no_action(ask: Any) -> None:

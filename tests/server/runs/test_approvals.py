@@ -47,8 +47,8 @@ def test_UP_92_a_question_about_protected_files_offers_to_put_them_back(fake: St
     question = asked(client)
     assert "The agent touched a protected file: a (changed). No check counts before" in question["params"]["message"]
     titles = [action["title"] for action in question["params"]["actions"]]
-    assert titles == ["Allow", "Put them back", "Stop the run", "Show output"]
-    answered(client, question, "Put them back")
+    assert titles == ["Allow", "Restore files", "Stop the run", "Show output"]
+    answered(client, question, "Restore files")
     resolved = editor.wait_event("approval_resolved")
     assert (resolved["approved"], resolved["decision"]) == (False, "restore")
 

@@ -15,7 +15,7 @@ const FEEDBACK = "Give feedback";
 const SHOW = "Show output";
 // Of a question about protected files that an agent touched.
 const ALLOW = "Allow";
-const RESTORE = "Put them back";
+const RESTORE = "Restore files";
 const STOP = "Stop the run";
 const OUTPUT = "loop-ls-output";
 

@@ -55,7 +55,7 @@ test.each([
 });
 
 test("protected files that an agent touched can be put back, and no check counts before", async () => {
-  vi.mocked(vscode.window.showWarningMessage).mockResolvedValueOnce("Put them back" as never);
+  vi.mocked(vscode.window.showWarningMessage).mockResolvedValueOnce("Restore files" as never);
   const { runs, server } = approvals();
   const output = "The agent touched a protected file: package.json (changed).\n\n- package.json: changed";
   const protectedFiles = [{ path: "package.json", change: "changed" as const }];
@@ -65,7 +65,7 @@ test("protected files that an agent touched can be put back, and no check counts
   expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "q", approved: false, decision: "restore" });
   expect(vscode.window.showWarningMessage).toHaveBeenCalledWith(
     "compose: The agent touched a protected file: package.json (changed). No check counts before you decide.",
-    "Allow", "Put them back", "Stop the run", "Show output",
+    "Allow", "Restore files", "Stop the run", "Show output",
   );
 });
 

@@ -53,7 +53,7 @@ class WorkingCopy:
         if uri is None:
             listed = ", ".join(f"`{path}`" for path in self.files) or "none"
             raise Rejected(
-                "out_of_reach", f"`{file}` is no file that plans may edit (`enhance.files`); these are: {listed}"
+                "out_of_reach", f"`{file}` is not one of the files that plans may edit (`enhance.files`): {listed}"
             )
         return WorkingCopy(self.workspace, self.workspace.documents[uri], Bundle(file))
 

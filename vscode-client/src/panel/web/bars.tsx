@@ -92,11 +92,11 @@ function ApprovalBar({ asked }: { asked: Approval }) {
           <button
             type="button"
             class="plain"
-            title="Make these files what they were, and go on"
+            title="Restore the state of these files before the turn, and continue"
             onClick={() => act({ verb: "approve", loopId, approved: false, decision: "restore" })}
           >
             <Icon name="replay" />
-            Put them back
+            Restore files
           </button>
         ) : null}
         {asked.revise ? (
