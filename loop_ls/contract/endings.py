@@ -86,7 +86,7 @@ ENDINGS: dict[str, Ending] = {
     "goal_met": Ending("success", "goal met"),
     "converged": Ending("success", "converged"),
     "completed": Ending("success", "completed"),
-    "deadline": Ending("success", "its time is over"),
+    "deadline": Ending("success", "time is up"),
     "no_items": Ending("success", "no items"),
     "max_iterations": Ending("limit", "limit reached, condition not met"),
     "max_rounds": Ending("limit", "no rounds left"),

@@ -69,7 +69,7 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
         return _refuse(args, f"The journal cannot be repaired: {error.strerror or error}.", "")
     lines += [there, f"Repaired; the original files are in {done.copy}."]
     if found.spending:
-        lines.append("What deleted runs and trials have cost counts for no cap any more.")
+        lines.append("The cost of deleted runs and trials no longer counts for any cap.")
     if done.waiting:
         lines.append(
             f"Calls of these runs may be billed again, so they wait for `loop-ls runs resume`: {' '.join(done.waiting)}"

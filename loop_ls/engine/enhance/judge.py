@@ -250,7 +250,7 @@ class EnhanceJudge:
         left = independent(observed.failures)
         if left:
             steps = ", ".join(f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in left)
-            message = f"strict mode wants more than {steps}; with `convergenceMode: lenient` this round is good enough"
+            message = f"strict mode does not accept {steps}; with `convergenceMode: lenient` this round is good enough"
             await self.recorder.record(turn.place.part("lenient"), [Warned(code="lenient", message=message).fact()])
 
     async def _back_off(self, turn: Turn, observed: Observed) -> Verdict:

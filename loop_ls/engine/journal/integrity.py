@@ -30,7 +30,7 @@ def require_whole(path: Path) -> None:
     try:
         marked = read_mark(path)
     except Unreadable:
-        raise damaged(f"{mark_of(path).name}, which records how much there is, cannot be read") from None
+        raise damaged(f"{mark_of(path).name}, the record of the journal's size, cannot be read") from None
     if not _size(path):
         if _size(log) > _LOG_HEADER:
             raise damaged(f"{log.name} exists, but {path.name} is missing")

@@ -73,10 +73,10 @@ def damage(folder: Path) -> str:
         return ""
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not valid JSON"
-        return f"{FILE_NAME}, which holds what deleted runs and trials have cost, cannot be read: {why}."
+        return f"{FILE_NAME}, the cost of deleted runs and trials, cannot be read: {why}."
     if isinstance(known, dict) and all(map(_is_sound, known.values())):
         return ""
-    return f"{FILE_NAME}, which holds what deleted runs and trials have cost, makes no sense."
+    return f"{FILE_NAME}, the cost of deleted runs and trials, has invalid values."
 
 
 def _is_sound(entry: Json) -> bool:

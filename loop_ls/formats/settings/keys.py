@@ -204,7 +204,7 @@ LIMITS = shape(
     Key(
         "perProject",
         Type.BLOCK,
-        "Bounds for all runs of this project, whenever they were. Runs that were deleted count, too.",
+        "Limits for all runs of this project together. Deleted runs count, too.",
         shape=SHARED_LIMITS,
     ),
     Key(

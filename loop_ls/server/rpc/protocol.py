@@ -117,7 +117,7 @@ class LoopProtocol(JsonRPCProtocol):
                 logger.warning("Received something that is not a message: %s", reason)
                 self._refuse(None, JsonRpcParseError(reason))
             case Cancelled(key):
-                self._refuse(key, JsonRpcRequestCancelled("cancelled before it was looked at"))
+                self._refuse(key, JsonRpcRequestCancelled("cancelled before it was processed"))
             case EndOfInput():
                 self._leave()
             case _:
@@ -307,7 +307,7 @@ class LoopProtocol(JsonRPCProtocol):
         try:
             self.writer.write(body.encode("ascii"))
         except OSError:
-            logger.info("The client is gone")
+            logger.info("The client has disconnected")
             self.writer = None
             self._host.stop(0 if self._shutdown else 1)
 

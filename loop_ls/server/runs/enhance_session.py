@@ -272,7 +272,7 @@ class Rounds:
     async def _say(self, record: RunRecord, verb: str, given: JsonObject) -> None:
         answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, verb, given))
         if not answer.get("ok") and answer.get("code") != "wrong_status":  # somebody else answered
-            logger.warning("Run %s did not hear: %s", record.run_id, answer.get("message"))
+            logger.warning("Run %s could not be notified: %s", record.run_id, answer.get("message"))
 
 
 def _about(fact: JsonObject | None, question: JsonObject) -> JsonObject | None:

@@ -10,7 +10,7 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   goal_met: { kind: "success", short: "goal met" },
   converged: { kind: "success", short: "converged" },
   completed: { kind: "success", short: "completed" },
-  deadline: { kind: "success", short: "its time is over" },
+  deadline: { kind: "success", short: "time is up" },
   no_items: { kind: "success", short: "no items" },
   max_iterations: { kind: "limit", short: "limit reached, condition not met" },
   max_rounds: { kind: "limit", short: "no rounds left" },

@@ -14,7 +14,7 @@ export function canRun(document: vscode.TextDocument | undefined): boolean {
 export const runFilePart: Part = ({ server }) => {
   const run = async (more: { mock?: true }) => {
     const document = vscode.window.activeTextEditor?.document;
-    if (!document) return vscode.window.showInformationMessage("Open the workflow or loop that you want to run first.");
+    if (!document) return vscode.window.showInformationMessage("First open the workflow or loop that you want to run.");
     await document.save();
     return server.run("loopLs.run", { uri: document.uri.toString(), ...more });
   };

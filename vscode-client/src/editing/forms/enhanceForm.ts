@@ -21,7 +21,7 @@ export function enhanceForm(where: string, values: Values, defaults: Values, adv
       name: "convergenceMode",
       label: "Convergence Mode",
       options: [
-        { value: "strict", label: "strict: nothing fails any more" },
+        { value: "strict", label: "strict: no step fails" },
         { value: "lenient", label: "lenient: skips and fallbacks are allowed" },
       ],
       help: usual(defaults.convergenceMode),
