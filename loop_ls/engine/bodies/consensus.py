@@ -10,6 +10,7 @@ from loop_ls.engine.bodies.context import Finished
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import vote_asking
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.model_calls.ask import Question, ask
@@ -68,8 +69,8 @@ async def run_consensus(attempt: Try, consensus: Consensus) -> Finished:
     replies = await together(_answer(attempt, consensus, n, rendered.text) for n in range(len(consensus.executions)))
     answers = [reply for reply in replies if isinstance(reply, str)]
     if len(answers) < 2:
-        failed = "; ".join(str(reply) for reply in replies if isinstance(reply, Failure))
-        raise Failure("no_consensus", f"`{name}` got {len(answers)} answers and needs two: {failed}")
+        failed = in_one_line(str(reply) for reply in replies if isinstance(reply, Failure))
+        raise Failure("no_consensus", f"`{name}` got {'1 answer' if answers else 'no answers'} and needs two: {failed}")
     found = count(answers)
     if not found.meets(consensus.require):
         told = f"{found.agreeing} of {found.answers} answers of `{name}` agree; `{consensus.require}` is required"

@@ -20,6 +20,7 @@ from loop_ls.engine.checks.outcome import Outcome, feedback, undecided
 from loop_ls.engine.checks.programs import outcome_of, recorded_result
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
@@ -97,7 +98,7 @@ class RunChecks:
         if not failing:
             return None
         count = len(self._found)
-        told = "; ".join(feedback(failing))
+        told = in_one_line(feedback(failing))
         message = f"{len(failing)} of {count} {'check' if count == 1 else 'checks'} failed: {told}"
         return Failure("verifier_fail", message, "fix what the checks report", reason="verification")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -40,3 +40,9 @@ class Refused(Exception):
     def answer(self) -> Refusal:
         refusal: Refusal = {"ok": False, "code": self.code, "message": self.message, "hint": self.hint}
         return cast("Refusal", {**refusal, **self.details})
+
+
+def in_one_line(messages: Iterable[str]) -> str:
+    """Several messages one after the other; the semicolon takes the place of the full stop before it."""
+    *before, last = [*messages] or [""]
+    return "; ".join([*(one.rstrip(".") for one in before), last])

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypedDict, cast
 
+from loop_ls.contract.amounts import count
 from loop_ls.contract.facts.enhance import (
     BackingOff,
     Change,
@@ -433,6 +434,8 @@ def _failed(failures: Sequence[ReportFailure]) -> str:
 
 def _line(failure: ReportFailure) -> str:
     """One line that says what failed."""
-    error, verifier = failure.error or {}, failure.verifier
+    error, verifier, used = failure.error or {}, failure.verifier, failure.iterations
     told = error.get("message") or failure.skip_reason or verifier.reason or verifier.criterion
+    if failure.kind == "until_not_met" and used is not None and " " not in verifier.reason.strip():  # a bare verdict
+        told = f"`until` is not met after {count(used['used'], 'iteration')}: {verifier.criterion}"
     return (str(told).split("\n", 1)[0] if told else failure.kind.replace("_", " "))[:300]

@@ -14,6 +14,7 @@ from typing import NotRequired, TypedDict, final
 
 from loop_ls.contract.facts.kinds import Call, Retrying, Tokens, Warned
 from loop_ls.contract.facts.payload import Error, Fact
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import RecordedToolCall, ToolSpec, Turn
 from loop_ls.engine.core.ports import (
@@ -189,9 +190,9 @@ async def _first_answer(
         error for error in errors if error["code"] == EXHAUSTED
     ]:  # whoever else is out of order now does not bring its quota back
         until = min((error["until"] for error in exhausted if "until" in error), default=None)
-        told = exhausted[0]["message"] if len(failed) == 1 else "; ".join(failed)
+        told = exhausted[0]["message"] if len(failed) == 1 else in_one_line(failed)
         raise Failure(EXHAUSTED, told, exhausted[0]["hint"], EXHAUSTED, question.place.key, until)
-    raise Failure(errors[-1]["code"], "; ".join(failed), errors[-1]["hint"], place=question.place.key)
+    raise Failure(errors[-1]["code"], in_one_line(failed), errors[-1]["hint"], place=question.place.key)
 
 
 async def _asked(

@@ -9,8 +9,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from loop_ls.client.engine_location import read_handover
 from tests.cli.conftest import SCRIPT, SECONDS, CliProject
 
 HEAD = """\
@@ -125,6 +127,7 @@ def test_an_until_is_not_weakened(alone: CliProject) -> None:
     done = enhanced(alone, LOOP, plan(weaker), judged, yes, child=CHILD)
     assert done.returncode != 0
     assert "converged" not in done.stderr
+    assert "develop: `until` is not met after 2 iterations: The review says APPROVED" in done.stderr
     assert (alone.root / "report.yaml").read_text() == LOOP
 
 
@@ -197,6 +200,21 @@ def test_a_workflow_that_is_enhanced_in_the_editor_runs_everywhere(alone: CliPro
     plain = alone.call("run", "report.yaml", "--input", "tea", "--plain")
     assert (plain.returncode, plain.stdout) == (0, "the draft\n"), plain.stderr
     assert "converged" not in plain.stderr
+
+
+def test_a_workflow_that_is_enhanced_in_the_editor_runs_once_over_http(alone: CliProject) -> None:
+    file = alone.write("report.yaml", ONE)
+    alone.write("report.answers.yaml", answers(plan(BETTER), {"when": {"step": "draft"}, "say": "the draft"}))
+    alone.write(".loop-ls.yaml", "enhance: {workflows: {report: {enabled: true}}}\n")
+    assert alone.call("runs").returncode == 0, "an engine is there"
+    engine = read_handover(alone.data)
+    assert engine is not None
+    who = {"Authorization": f"Bearer {engine.token}"}
+    body = {"root": str(alone.root), "path": str(file), "input": "tea"}
+    told = httpx.post(f"{engine.url}/api/v1/loops", json=body, headers=who, timeout=SECONDS).json()
+    assert any("this is a plain run" in one for one in told["warnings"]), told
+    facts = alone.call("runs", "events", told["runId"], "--json").stdout.splitlines()
+    assert json.loads(facts[0])["format"] == "workflow"
 
 
 BETTER = {"op": "set_instructions", "target": "draft", "run": "Write well about {{input}}", "reason": "say how"}

@@ -56,6 +56,7 @@ async def test_EB_061_a_yes_without_a_change_is_no_arrival() -> None:
     running = asyncio.ensure_future(loop.run())
     paused = await until(loop, "loop_paused")
     assert (paused["reason"], paused["conflict"]) == ("conflict", "no_change_seen")
+    assert paused["failureReason"] == "the editor accepted the change but did not show it"
     assert len(loop.of("round_started")) == 1
     loop.recorder.tell({"choice": "stop"})
     assert (await running).reason == "apply_rejected"

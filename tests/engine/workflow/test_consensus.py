@@ -70,7 +70,9 @@ async def test_WB_149_one_to_one_is_no_majority() -> None:
 
 
 async def test_WB_150_fewer_than_two_answers_fail() -> None:
-    assert (await voted(failure(), "YES", failure())).reason == "error"
+    ran = await voted(failure("It is out."), "YES", failure("It is gone."))
+    message = ran.of("step_failed")[0]["error"]["message"]
+    assert message == "`v` got 1 answer and needs two: acme/m0: It is out; acme/m2: It is gone."
     ran = await voted(failure(), "YES", "yes", require="unanimous")
     assert (ran.reason, ran.output) == ("completed", "YES")
 

@@ -39,11 +39,11 @@ async def test_WB_114_a_chain_is_asked_in_order_each_once() -> None:
 
 async def test_WB_114_if_all_of_them_fail_the_step_fails() -> None:
     main = f"execution: {{}}\nsteps: [{{name: a, run: go, {CHAIN}}}]"
-    ran = await run(main, {"a": [failure("first"), failure("second"), failure("third")]})
+    ran = await run(main, {"a": [failure("first."), failure("second."), failure("third.")]})
     assert len(ran.models.requests) == 3
     assert ran.reason == "error"
     message = ran.of("step_failed")[0]["error"]["message"]
-    assert message == "one/a: first; two/b: second; three/c: third"
+    assert message == "one/a: first; two/b: second; three/c: third."
 
 
 @pytest.mark.parametrize(

@@ -254,6 +254,23 @@ def test_EB_113_the_switch_is_one_line_of_the_settings(editor: Callable[..., Edi
     assert one.settings.read_text() == SETTINGS
 
 
+def test_one_yes_agrees_to_the_workflow_and_its_planner(editor: Callable[..., Editor]) -> None:
+    """They are asked at different places, and nothing was agreed to before."""
+    at = "  {name}: {{kind: openai, baseUrl: 'http://127.0.0.1:{port}/v1', apiKeyEnv: HOME}}\n"
+    providers = "providers:\n" + at.format(name="works", port=9) + at.format(name="plans", port=7)
+    one = editor(settings=providers + "enhance: {plannerProvider: plans, plannerModel: wise}\n")
+    one.path.write_text(FLOW.replace("provider: script,", "provider: works,"))
+    one.client.change(one.uri, 2, {"text": one.path.read_text()})
+    asked = one.command("enhance.start", uri=one.uri, input="tea", mock=False)
+    assert asked["code"] == "consent_required"
+    question = one.asked("window/showMessageRequest")
+    assert [f"127.0.0.1:{port}" in question["params"]["message"] for port in (7, 9)] == [True, True], question
+    one.answer(question, {"title": "Allow and run"})
+    started = one.event("run_started")
+    assert started["format"] == "enhance"
+    one.command("stop", runId=started["runId"])
+
+
 def test_an_enabled_workflow_is_run_in_rounds(editor: Callable[..., Editor]) -> None:
     one = editor()
     one.command("enhance.enable", uri=one.uri, enabled=True)

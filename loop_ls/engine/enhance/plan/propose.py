@@ -21,6 +21,7 @@ from loop_ls.contract.facts.enhance import (
     RoundNumbers,
 )
 from loop_ls.contract.facts.payload import UnfixableFailure
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.enhance.plan.answer import PLAN_SCHEMA, NoPlan, Proposal, read_answer
@@ -243,4 +244,4 @@ def failures_of(report: FailureReport) -> list[str]:
 def _why(refused: Sequence[Refusal]) -> str:
     if not refused:
         return "`ops` is empty, and the failures are still there"
-    return "; ".join(f"{one.op} {one.place}: {one.code}, {one.message}" for one in refused)
+    return in_one_line(f"{one.op} {one.place}: {one.code}, {one.message}" for one in refused)
