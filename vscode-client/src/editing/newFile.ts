@@ -32,7 +32,7 @@ export async function newFile(templates: vscode.Uri, argument?: { kind?: string 
   const [first] = made;
   const there = first && (await exists(first));
   if (there || !(await vscode.workspace.applyEdit(edit))) {
-    await vscode.window.showErrorMessage(`${made.map((uri) => path.posix.basename(uri.path)).join(" and ")} could not be written${there ? ": it is there already" : ""}.`);
+    await vscode.window.showErrorMessage(`${made.map((uri) => path.posix.basename(uri.path)).join(" and ")} could not be written${there ? ": it already exists" : ""}.`);
     if (!there) return;
   }
   if (first) await vscode.window.showTextDocument(first);

@@ -64,7 +64,7 @@ const problems = (window: EditorWindow): Promise<string[]> =>
 /** Where messages stay; as a toast, one goes after some seconds, clicked or not. */
 async function answer(window: EditorWindow, button: string): Promise<void> {
   await window.command("Notifications: Show Notifications");
-  const message = window.page.locator(".notifications-center .notification-list-item", { hasText: "Leave them to Loop?" });
+  const message = window.page.locator(".notifications-center .notification-list-item", { hasText: "Turn it off for loop files?" });
   await message.getByRole("button", { name: button }).click();
 }
 
@@ -72,7 +72,7 @@ test("nothing is changed before a yes; then the workspace is quiet and ours goes
   const { window, folder } = await opened(FAULTY_FILES, "faulty.yaml");
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor(); // how it is without us
-  const offer = window.message("Leave them to Loop?");
+  const offer = window.message("Turn it off for loop files?");
   await offer.waitFor();
   expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
   await window.picture("beside_yaml_offer");
@@ -95,7 +95,7 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
   const { window, folder } = await opened(SOUND_FILES, "haiku.yaml");
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor();
-  await window.message("Leave them to Loop?").waitFor();
+  await window.message("Turn it off for loop files?").waitFor();
   await answer(window, "Do It");
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "This File Only" }).click();
   await listed(window, "Unable to load schema").waitFor({ state: "detached" });
@@ -109,7 +109,7 @@ test("for one file, a line of its own keeps the YAML extension at work elsewhere
 
 test("`Never` is remembered: another window offers nothing, and nothing was written", async () => {
   const { window, folder } = await opened(FAULTY_FILES, "faulty.yaml");
-  await window.message("Leave them to Loop?").waitFor();
+  await window.message("Turn it off for loop files?").waitFor();
   await answer(window, "Never");
   await window.command("Problems: Focus on Problems View");
   await listed(window, "Unable to load schema").waitFor();
@@ -124,6 +124,6 @@ test("`Never` is remembered: another window offers nothing, and nothing was writ
   await window.picture("beside_yaml_never");
   expect(existsSync(path.join(folder, ".vscode"))).toBe(false);
 
-  await window.command("Loop: Leave Loop Files to Loop (YAML Extension)"); // asked for, it is there
+  await window.command("Loop: Turn Off the YAML Extension for Loop Files"); // asked for, it is there
   await window.page.locator(".quick-input-list .monaco-list-row", { hasText: "This File Only" }).waitFor();
 }, 300_000);

@@ -71,7 +71,7 @@ test("variables are coloured where they are texts, before any server speaks", as
 
 test("a new loop comes from its template and has nothing wrong", async () => {
   await window.command("Loop: New File from Template");
-  const loop = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "A workflow that goes on with drafts" });
+  const loop = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "A workflow that repeats drafts" });
   await loop.waitFor();
   await window.picture("new_file");
   await loop.click();

@@ -74,10 +74,10 @@ test("the setup of enhance loops is written into the settings, and what is out o
   await window.command("Set Up Enhance Loops");
   const page = window.webview(-1);
   await page.getByRole("heading", { name: "Enhance Loops" }).waitFor();
-  await page.getByText("Leave it off where the workflow works reliably").waitFor();
+  await page.getByText("Leave it off if the workflow works reliably").waitFor();
   await page.getByLabel("Max Rounds").fill("21");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("`maxRounds` is 1 to 20").waitFor();
+  await page.getByText("`maxRounds` must be from 1 to 20").waitFor();
   expect(written(".loop-ls.yaml")).toBe(SETTINGS);
   await page.getByLabel("Max Rounds").fill("5");
   await page.getByLabel("Pause Between Rounds").check();
@@ -106,7 +106,7 @@ test.each(Object.keys(THEMES))("both forms keep nobody out in %s, also while the
   await page.getByRole("heading", { name: "Enhance Loops" }).waitFor();
   await page.getByLabel("Max Rounds").fill("21");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("`maxRounds` is 1 to 20").waitFor();
+  await page.getByText("`maxRounds` must be from 1 to 20").waitFor();
   expect(await serious(await window.frame()), `enhance in ${theme}`).toEqual([]);
   await window.picture(`form-enhance-${theme}`.replaceAll(" ", "-").toLowerCase());
 });

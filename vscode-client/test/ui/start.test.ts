@@ -47,7 +47,7 @@ test("with only Python on the path, the first start sets everything up", { timeo
 
   await window.command("Loop: Doctor");
   const page = window.webview();
-  await page.getByText("All is well.").waitFor();
+  await page.getByText("No problems found.").waitFor();
   await page.getByText(/globalStorage\/loop-ls\.loop-ls\/server\/.*-m loop_ls serve/).first().waitFor();
   await window.picture("start-doctor");
 
@@ -123,7 +123,7 @@ test("the doctor says what is wrong and how to mend it", LONG, async () => {
   const page = window.webview();
   await page.getByText("/nope/loop-ls (setting loopLs.server.command) does not exist.").first().waitFor();
   await page.getByText("Fix: Correct the setting loopLs.server.command, or empty it").waitFor();
-  expect(await page.getByText("All is well.").count()).toBe(0);
+  expect(await page.getByText("No problems found.").count()).toBe(0);
   await window.picture("start-doctor-wrong");
 });
 

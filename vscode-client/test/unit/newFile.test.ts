@@ -59,8 +59,8 @@ test("a folder that was clicked is where they go; a definition goes into loops",
 
 test.each([
   ["My Loop", "such as my_loop"],
-  ["1", "a letter first"],
-  ["taken", "taken_draft.yaml is there already"],
+  ["1", "starting with a letter"],
+  ["taken", "taken_draft.yaml already exists"],
 ])("the name %s is no name, and says why", async (typed, why) => {
   there = ["/w/taken_draft.yaml"];
   window.showInputBox.mockResolvedValueOnce(undefined);

@@ -108,7 +108,7 @@ const TESTS: Test[] = [
     "the doctor tells what was found",
     async () => {
       const report = await vscode.commands.executeCommand<string>("loopLs.client.doctor");
-      assert.match(report, /^# Loop: Doctor\n\n\*\*All is well\.\*\*/);
+      assert.match(report, /^# Loop: Doctor\n\n\*\*No problems found\.\*\*/);
       assert.match(report, /\| Status \| ready \|/);
       assert.match(report, /\| Active runs \| \d+ \|/);
       assert.doesNotMatch(report, /token/i);

@@ -24,7 +24,7 @@ const fine: Findings = {
 
 test("where all is well, the report says so first", () => {
   expect(problems(fine)).toEqual([]);
-  expect(report(fine)).toMatch(/^# Loop: Doctor\n\n\*\*All is well\.\*\*\n\n## Server/);
+  expect(report(fine)).toMatch(/^# Loop: Doctor\n\n\*\*No problems found\.\*\*\n\n## Server/);
   expect(report(fine)).toContain("| Program | `/w/.venv/bin/loop-ls serve` |");
   expect(report(fine)).toContain("| Active runs | 2 |");
 });
@@ -65,7 +65,7 @@ test("no secret is shown: no token, no password in an address", () => {
 test("an engine that is not there is no problem", () => {
   const text = report({ ...fine, engine: { ok: true, engine: { running: false } } });
   expect(text).toContain("Not running; the first run starts it.");
-  expect(text).toContain("All is well");
+  expect(text).toContain("No problems found");
 });
 
 test("the YAML extension beside us is named, and whether it checks the same files", () => {
