@@ -351,3 +351,18 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
     assert one.event("completed")["reason"] == "converged"
     one.run_diagnostics(lambda found: not found)
     assert not [one_ for one_ in one.client.received if one_.get("method") == "window/showMessageRequest"]
+
+
+def test_the_change_of_a_pause_is_skipped_and_the_loop_stopped_by_commands(editor: Callable[..., Editor]) -> None:
+    quiet = {**EDITS, "window": {"workDoneProgress": False}}
+    one = editor(quiet, SETTINGS + "enhance: {pauseBetweenRounds: true, maxRounds: 5, onFixation: warn}\n")
+    run_id = one.start()["runId"]
+    one.event("loop_paused", round=1)
+    assert one.command("enhance.skipEdits", uri=one.uri)["ok"]
+    one.event("loop_paused", round=2)
+    stopped = one.command("enhance.stop", uri=one.uri)
+    assert stopped["ok"], stopped
+    assert one.event("cancelled")["runId"] == run_id
+    assert one.command("enhance.status", uri=one.uri)["state"]["state"] == "cancelled"
+    assert one.buffer == FLOW
+    assert [m for m in one.client.received if m.get("method") == "workspace/applyEdit"] == []
