@@ -60,7 +60,11 @@ HOOKS = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "t
 PROGRAMS_OF_A_PROJECT = {
     ".claude/settings.json": HOOKS,
     ".mcp.json": {"mcpServers": {"own": {"command": "touch", "args": ["started.txt"]}}},
-    "opencode.json": {"mcp": {"own": {"type": "local", "command": ["touch", "started.txt"], "enabled": True}}},
+    # opencode adds the schema where it is missing, and whoever runs the loop is asked about that change.
+    "opencode.json": {
+        "$schema": "https://opencode.ai/config.json",
+        "mcp": {"own": {"type": "local", "command": ["touch", "started.txt"], "enabled": True}},
+    },
 }
 PLUGIN = """import { writeFileSync } from "node:fs"
 export const Own = async ({ directory }) => { writeFileSync(directory + "/started.txt", ""); return {} }

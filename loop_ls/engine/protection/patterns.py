@@ -45,6 +45,8 @@ _PLAIN = frozenset(name for name in NAMES if "*" not in name)
 _PATTERN = re.compile("|".join(fnmatch.translate(name) for name in NAMES if "*" in name))
 #: Folders with instructions and hooks of agents: everything in them, wherever they lie.
 AGENT_FOLDERS = frozenset({".claude", ".codex", ".opencode", ".cursor", ".gemini", ".agents"})
+#: What programs write there themselves when they start, whatever their agent does.
+OF_PROGRAMS = frozenset({".opencode/.gitignore"})
 #: Dot folders of the workspace that hold what tools make, or what an editor writes while a run goes on.
 MADE = frozenset(
     {
@@ -89,6 +91,8 @@ class Protected:
 
     def _by_name(self, path: str) -> bool:
         *folders, name = path.lower().split("/")
+        if path.lower() in OF_PROGRAMS:
+            return False
         if name in _PLAIN or _PATTERN.match(name):
             return True
         if not AGENT_FOLDERS.isdisjoint(folders):

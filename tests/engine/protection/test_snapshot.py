@@ -58,6 +58,8 @@ def folder(tmp_path: Path) -> Folder:
         ("src/a.py", False),
         ("README.md", False),
         (".gitignore", False),
+        (".opencode/.gitignore", False),  # opencode writes it when it starts
+        (".opencode/plugin/own.js", True),
     ],
 )
 def test_names_say_what_is_protected(path: str, expected: bool) -> None:
