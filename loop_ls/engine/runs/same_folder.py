@@ -18,8 +18,9 @@ from loop_ls.text.json_value import Json, JsonObject
 async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObject, ...]:
     """Those that work in `root`, in a folder of it or around it, `{runId, name}`."""
     going = [run for run in runs if not (run.state.mock or run.control.stopping or run.state.status == "stopping")]
-    near = [run for run in going if _overlap(run.state.root, root)]
-    return tuple([{"runId": run.run_id, "name": run.state.name} for run in near if await _may_write(run, journal)])
+    writing = [run for run in going if await _may_write(run, journal)]
+    near = [run for run in writing if _overlap(run.state.root, root)]
+    return tuple({"runId": run.run_id, "name": run.state.name} for run in near)
 
 
 def beside(plan: Mapping[str, Json], others: Sequence[JsonObject]) -> JsonObject:
@@ -31,19 +32,24 @@ def beside(plan: Mapping[str, Json], others: Sequence[JsonObject]) -> JsonObject
 
 
 async def _may_write(run: LiveRun, journal: Journal) -> bool:
-    """One whose plan cannot be read does nothing."""
+    """One whose plan cannot be read does nothing. Asked once for each run: a thousand may wait, and each start asks."""
+    if run.may_write is not None:
+        return run.may_write
     from loop_ls.engine.capabilities.derive import capabilities_of  # half of the engine: only where two runs meet
 
     try:
         first = (await journal.facts(run.run_id, 0, 1)).events[0]
         plan: Plan = await journal.read(read_plan, run.run_id, first.body, journal.text)
-        return (await asyncio.to_thread(capabilities_of, plan, os.environ)).works
-    except (Refused, Failure, JournalRefused, LookupError):
-        return False
+        run.may_write = (await asyncio.to_thread(capabilities_of, plan, os.environ)).works
+    except JournalRefused:
+        return False  # it may be readable again when the next one asks
+    except (Refused, Failure, LookupError):
+        run.may_write = False
+    return run.may_write
 
 
 def _overlap(one: str, other: str) -> bool:
-    if not one or not other:
-        return False
+    if not one or not other or one == other:
+        return bool(one) and one == other
     first, second = Path(os.path.realpath(one)), Path(os.path.realpath(other))
     return first.is_relative_to(second) or second.is_relative_to(first)

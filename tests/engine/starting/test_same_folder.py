@@ -81,3 +81,23 @@ async def test_loops_elsewhere_and_those_that_write_nothing_are_nobodys_question
     asked = await project.engine.start({"root": str(inner), "path": str(inner / "main.yaml")})
     assert "at the same time as `main`" in asked["message"]
     (project.root / "go").touch()
+
+
+async def test_UP_95_what_a_waiting_run_may_do_is_looked_up_once_for_all_starts_after_it(
+    project: AgentProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand runs may wait; each start that read all of their records again would take longer than the last."""
+    first = await going(project)
+    read: list[str] = []
+    facts = project.engine.journal.facts
+
+    async def counted(run_id: str, *more: int) -> object:
+        read.append(run_id)
+        return await facts(run_id, *more)
+
+    monkeypatch.setattr(project.engine.journal, "facts", counted)
+    for _ in range(3):
+        assert (await project.start("other", agree=False))["code"] == "consent_required"
+    assert read.count(first) == 1
+    (project.root / "go").touch()
+    await project.ended(first)
