@@ -23,7 +23,7 @@ const written = (name: string): string => readFileSync(path.join(folder, name), 
 test("a key that does not exist is marked, and its fix is one click away", async () => {
   await window.page.locator(".squiggly-error, .squiggly-warning").first().waitFor();
   await window.line("max_iteration: 5").getByText("max_iteration").hover();
-  await window.page.locator(".monaco-hover").getByText("the key is").first().waitFor();
+  await window.page.locator(".monaco-hover").getByText("did you mean").first().waitFor();
   await window.picture("squiggle");
   await window.line("until:").hover(); // the hover goes, and does not cover the menu
   await window.page.locator(".monaco-hover:visible").waitFor({ state: "detached" });

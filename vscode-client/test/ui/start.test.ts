@@ -122,7 +122,7 @@ test("the doctor says what is wrong and how to mend it", LONG, async () => {
   await window.command("Loop: Doctor");
   const page = window.webview();
   await page.getByText("/nope/loop-ls (setting loopLs.server.command) does not exist.").first().waitFor();
-  await page.getByText("Fix: Correct the setting loopLs.server.command, or empty it").waitFor();
+  await page.getByText("Fix: Correct the setting loopLs.server.command, or clear it").waitFor();
   expect(await page.getByText("No problems found.").count()).toBe(0);
   await window.picture("start-doctor-wrong");
 });
