@@ -16,7 +16,7 @@ from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.testing.clock import made_to_jump
 from tests.engine.assistants.support.alone import ran
 from tests.engine.assistants.support.project import EngineProject
-from tests.engine.runners.support.agents import gone
+from tests.engine.runners.support.agents import all_gone
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 
@@ -50,12 +50,6 @@ async def over_its_limit(program: str, folder: Path, started: Path) -> CommandRe
     await lines_of(started)
     jump(3600)
     return await checking
-
-
-async def all_gone(*pids: int) -> None:
-    async with asyncio.timeout(60):
-        while not all(map(gone, pids)):
-            await asyncio.sleep(0.002)
 
 
 async def test_AB_044_a_command_that_succeeds_completes_with_the_whole_output(project: EngineProject) -> None:

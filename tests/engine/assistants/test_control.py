@@ -21,7 +21,7 @@ from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.subprocesses import supervisor
 from tests.engine.assistants.support.project import EngineProject
-from tests.engine.runners.support.agents import gone
+from tests.engine.runners.support.agents import all_gone, gone
 
 
 async def control(project: EngineProject, verb: str, run_id: str) -> dict:
@@ -240,5 +240,6 @@ async def test_AB_072_a_stop_is_heard_while_the_pipes_of_the_agent_are_connected
     monkeypatch.setattr(loop, "connect_write_pipe", stopped_first)
     run_id = await project.started()
     assert (await project.ended(run_id)).end["kind"] == "cancelled"
-    assert agents and all(gone(each.pid) for each in agents)
+    assert agents
+    await all_gone(*(each.pid for each in agents))
     assert project.agent.calls == []

@@ -10,7 +10,7 @@ import pytest
 import socketio
 
 from tests.engine.assistants.support.served import OWNER_TOKEN, ServedProject, serving
-from tests.engine.runners.support.agents import gone
+from tests.engine.runners.support.agents import all_gone
 
 KEYS = {"agentId", "sessionId", "iteration", "maxIterations", "criteria", "status", "progressLog"}
 
@@ -179,7 +179,7 @@ async def test_AB_125_what_a_socket_started_http_sees_and_stops(served: ServedPr
     assert (answer.status_code, answer.json()["data"]) == (200, {"agentId": "fixer", "status": "stopped"})
     last = (await over(served))["lastState"]
     assert (last["outcome"]["cause"], last["iteration"]) == ("stopped", 1)
-    assert gone(call["pid"])
+    await all_gone(call["pid"])
 
 
 async def test_AB_126_a_viewer_reads_and_does_nothing_else(served: ServedProject) -> None:

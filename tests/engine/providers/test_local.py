@@ -18,6 +18,7 @@ from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.local_model.weights import find_weights
 from tests.engine.providers.conftest import Asked
+from tests.engine.runners.support.agents import all_gone
 
 HERE = importlib.util.find_spec("xllamacpp") is not None
 needs_wheel = pytest.mark.skipif(not HERE, reason="the extra `local` has no wheel for this platform")
@@ -46,7 +47,7 @@ async def test_a_real_model_answers_streams_and_is_gone_afterwards(tmp_path: Pat
     )
     assert answer.status_code == 401, "nobody else on this machine may use it"
     await house.aclose()
-    assert not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    await all_gone(*(one.pid for one in family))
     assert (tmp_path / "local-model.log").stat().st_mode & 0o777 == 0o600
 
 

@@ -16,6 +16,7 @@ import pytest
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools import Sessions
 from loop_ls.testing import mcp_server
+from tests.engine.runners.support.agents import all_gone
 
 PROGRAM = [sys.executable, "-S", mcp_server.FILE]
 
@@ -93,7 +94,7 @@ async def test_what_a_server_started_ends_with_it(opened: Open, monkeypatch: pyt
     pid = int((await sessions.call("things", "spawn", {})).text)
     assert psutil.pid_exists(pid)
     await sessions.aclose(now=True)
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    await all_gone(pid)
 
 
 async def test_a_call_that_takes_too_long_is_given_up(opened: Open) -> None:

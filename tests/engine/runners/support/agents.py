@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -61,3 +62,10 @@ def gone(pid: int) -> bool:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+async def all_gone(*pids: int) -> None:
+    """A killed process is there for a moment after the signal was sent."""
+    async with asyncio.timeout(60):
+        while not all(map(gone, pids)):
+            await asyncio.sleep(0.002)
