@@ -114,7 +114,7 @@ def test_from_the_first_squiggle_to_the_last_iteration(page: Page, workspace: Pa
     page.keyboard.press("Control+Shift+M")
 
     # the quick fix writes the condition without it
-    row = page.locator(".action-widget .monaco-list-row", has_text=re.compile("without", re.IGNORECASE)).first
+    row = page.locator(".action-widget .monaco-list-row", has_text="from the condition").first
     for _ in range(6):  # the menu does not open while the editor still waits for somebody's actions
         page.locator(".view-line", has_text="says ACCEPTED").locator("span span", has_text="loop.output").first.click()
         page.keyboard.press("Control+.")
