@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.mutants.belonging import PACKAGE, is_numbered
+from tests.processes.ended import gone
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="orphans are found on Linux alone")
 # In a process of its own, as it ends all children of the one that it is called in. Its clock stands until the fork has
@@ -50,7 +50,7 @@ def test_a_mutant_that_hangs_is_killed_with_what_it_started(tmp_path: Path, end:
     done = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, text=True, timeout=100)
     assert done.stdout == f"{outcome}\n", done.stderr
     pid = int(told.read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert gone(pid)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from loop_ls.cli.commands import engine as engine_command
@@ -21,6 +20,7 @@ from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.process.instance_lock import DataFolder
 from loop_ls.engine.sandbox.sandbox import sandbox_in_words
 from tests.cli.conftest import SCRIPT, CliProject
+from tests.processes.ended import gone
 
 LONG = 60
 WORKFLOW = """$schema: "workflow/v2.0"
@@ -30,10 +30,6 @@ execution: {provider: ollama, model: m}
 steps:
   - {name: a, run: "Say {{input}}"}
 """
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def wait_gone(pid: int, within: float = LONG) -> None:

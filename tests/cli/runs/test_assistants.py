@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import CliProject
-from tests.engine.runners.support.agents import FakeAgent, gone
+from tests.engine.runners.support.agents import FakeAgent
+from tests.processes.ended import gone
 from tests.server.support.raw import RawClient
 
 FILE = "fixer.assistant.yaml"

@@ -16,7 +16,7 @@ from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.testing.clock import made_to_jump
 from tests.engine.assistants.support.alone import ran
 from tests.engine.assistants.support.project import EngineProject
-from tests.engine.runners.support.agents import all_gone
+from tests.processes.ended import all_gone
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 

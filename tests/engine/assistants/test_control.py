@@ -21,7 +21,7 @@ from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.subprocesses import supervisor
 from tests.engine.assistants.support.project import EngineProject
-from tests.engine.runners.support.agents import all_gone, gone
+from tests.processes.ended import all_gone, gone
 
 
 async def control(project: EngineProject, verb: str, run_id: str) -> dict:

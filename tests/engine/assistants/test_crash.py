@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.engine.assistants.support.project import EngineProject, Facts
-from tests.engine.runners.support.agents import gone
+from tests.processes.ended import gone
 
 ROOT = Path(__file__).resolve().parents[3]
 

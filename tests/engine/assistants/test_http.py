@@ -10,7 +10,7 @@ import pytest
 import socketio
 
 from tests.engine.assistants.support.served import OWNER_TOKEN, ServedProject, serving
-from tests.engine.runners.support.agents import all_gone
+from tests.processes.ended import all_gone
 
 KEYS = {"agentId", "sessionId", "iteration", "maxIterations", "criteria", "status", "progressLog"}
 

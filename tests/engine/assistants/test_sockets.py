@@ -12,7 +12,7 @@ import pytest
 
 from loop_ls.engine.api.connection import Connection
 from tests.engine.assistants.support.served import OWNER_TOKEN, Client, ServedProject, serving
-from tests.engine.runners.support.agents import gone
+from tests.processes.ended import gone
 
 DENIED = "Your role does not permit running or modifying workflows"
 

@@ -13,8 +13,8 @@ from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown, at
 from loop_ls.engine.events import RunState
 from loop_ls.testing.clock import VirtualLoop
 from tests.engine.assistants.support.served import Client, ServedProject, serving
-from tests.engine.runners.support.agents import gone
 from tests.engine.stopping import until
+from tests.processes.ended import gone
 
 
 class GraceTime:

@@ -18,7 +18,7 @@ from loop_ls.engine.providers import Providers
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.local_model.weights import find_weights
 from tests.engine.providers.conftest import Asked
-from tests.engine.runners.support.agents import all_gone
+from tests.processes.ended import all_gone
 
 HERE = importlib.util.find_spec("xllamacpp") is not None
 needs_wheel = pytest.mark.skipif(not HERE, reason="the extra `local` has no wheel for this platform")

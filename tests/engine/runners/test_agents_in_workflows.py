@@ -15,7 +15,8 @@ from loop_ls.client.consent import agreed
 from loop_ls.engine.providers import Providers
 from loop_ls.engine.service import Engine
 from loop_ls.testing.workflows import whole
-from tests.engine.runners.support.agents import FakeAgent, gone, option
+from tests.engine.runners.support.agents import FakeAgent, option
+from tests.processes.ended import gone
 
 ENDS = ("completed", "failed", "cancelled")
 MAIN = """execution: {provider: claude-code, model: sonnet, timeout: 30s}

@@ -21,7 +21,8 @@ from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.runner import Assignment, Hear, Work
 from loop_ls.engine.runners.stream_json import StreamJson
 from loop_ls.testing.clock import made_to_jump
-from tests.engine.runners.support.agents import FakeAgent, gone, option
+from tests.engine.runners.support.agents import FakeAgent, option
+from tests.processes.ended import gone
 
 Jump = Callable[[float], None]
 

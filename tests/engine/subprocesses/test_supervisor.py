@@ -11,10 +11,10 @@ from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from loop_ls.engine.subprocesses import supervisor
+from tests.processes.ended import gone
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="process groups are POSIX")
@@ -36,13 +36,6 @@ async def started(program: str) -> tuple[supervisor.SupervisedProcess, list[int]
     assert held.process.stdout
     line = await asyncio.wait_for(held.process.stdout.readline(), 60)
     return held, [int(word) for word in line.split()]
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 async def all_gone(pids: list[int]) -> float:
@@ -201,5 +194,5 @@ async def test_a_program_with_a_session_of_its_own_is_ended_as_well(tmp_path: Pa
         case _:
             await held.wait()
     async with asyncio.timeout(60):
-        while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        while not gone(pid):
             await asyncio.sleep(0.01)

@@ -16,7 +16,7 @@ import pytest
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools import Sessions
 from loop_ls.testing import mcp_server
-from tests.engine.runners.support.agents import all_gone
+from tests.processes.ended import all_gone
 
 PROGRAM = [sys.executable, "-S", mcp_server.FILE]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
@@ -55,17 +52,3 @@ class FakeAgent:
 
 def option(words: list[str], flag: str) -> str | None:
     return words[words.index(flag) + 1] if flag in words else None
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
-async def all_gone(*pids: int) -> None:
-    """A killed process is there for a moment after the signal was sent."""
-    async with asyncio.timeout(60):
-        while not all(map(gone, pids)):
-            await asyncio.sleep(0.002)
