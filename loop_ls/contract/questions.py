@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-Answer = Literal["approve", "restore", "reject"]
 #: What each answer is called where a question is about protected files that an agent touched.
 ALLOW, PUT_BACK, STOP = "Allow", "Restore files", "Stop the run"
 

@@ -50,9 +50,7 @@ class Questions:
                 self._begin(_loop(event), Approval(self._engine, self._run_id, event, name))
             case "approval_resolved":
                 self._end(_loop(event))
-            case "stopping":
-                self._end_all()
-            case kind if kind in ENDED:
+            case kind if kind == "stopping" or kind in ENDED:
                 self._end_all()
 
     async def close(self) -> None:

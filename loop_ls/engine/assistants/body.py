@@ -108,9 +108,8 @@ class AgentBody:
 
     async def _worked(self, turn: Turn, assistant: Assistant, key: str) -> str:
         assignment = await self._assignment(turn, assistant)
-        if not self.runner.program:  # a model without tools: it changes nothing
-            return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
-        async with guarded(self.recorder, turn.place, key):
+        writes = bool(self.runner.program)  # a model without tools changes nothing
+        async with guarded(self.recorder, turn.place, key, writes=writes):
             return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
 
     async def _wait(self, turn: Turn, attempt: int, failure: Failure | ModelFailure, assistant: Assistant) -> None:

@@ -252,11 +252,13 @@ def guarding(guard: Guard | None) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def guarded(recorder: Recorder, place: Place, key: str, many: bool = False) -> AsyncIterator[None]:
-    """One turn of an agent that may write, which is recorded under `key`; `many`: as several calls, of which that is
-    the first. Outside of a run nothing is guarded."""
+async def guarded(
+    recorder: Recorder, place: Place, key: str, many: bool = False, writes: bool = True
+) -> AsyncIterator[None]:
+    """One turn of an agent, which is recorded under `key`; `many`: as several calls, of which that is the first. Not
+    guarded is what cannot write (not `writes`), and what is outside of a run."""
     guard = _guard.get()
-    if guard is None:
+    if guard is None or not writes:
         yield
         return
     async with guard.turn(recorder, place, key, many):
@@ -269,10 +271,8 @@ async def asking(
 ) -> AsyncIterator[None]:
     """One question to providers of which some may be agents that write."""
     guard = _guard.get()
-    if guard is None or not any(guard.works(provider, purpose) for provider in providers):
-        yield
-        return
-    async with guard.turn(recorder, place, key, many=False):
+    writes = guard is not None and any(guard.works(provider, purpose) for provider in providers)
+    async with guarded(recorder, place, key, writes=writes):
         yield
 
 

@@ -79,9 +79,8 @@ class RunStageAgents:
         if job.role.access == "minimal":
             return await ask(question, self.models, recorder)
         toolbox = self.toolbox(job)
-        if job.role.access != "full" or self.plan.mock:
-            return await converse(question, toolbox, job.steps - 1, self.models, recorder)
-        async with guarded(recorder, job.place, question.key, many=True):
+        writes = job.role.access == "full" and not self.plan.mock
+        async with guarded(recorder, job.place, question.key, many=True, writes=writes):
             return await converse(question, toolbox, job.steps - 1, self.models, recorder)
 
     def toolbox(self, job: Job) -> RoleToolbox:

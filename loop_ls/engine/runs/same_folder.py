@@ -49,7 +49,9 @@ async def _may_write(run: LiveRun, journal: Journal) -> bool:
 
 
 def _overlap(one: str, other: str) -> bool:
-    if not one or not other or one == other:
-        return bool(one) and one == other
+    if not one or not other:
+        return False
+    if one == other:
+        return True
     first, second = Path(os.path.realpath(one)), Path(os.path.realpath(other))
     return first.is_relative_to(second) or second.is_relative_to(first)

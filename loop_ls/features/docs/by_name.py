@@ -11,14 +11,16 @@ from loop_ls.features.docs.assistant import CRITERIA
 from loop_ls.features.docs.key import key_text
 from loop_ls.features.docs.role_loop import ENDS
 from loop_ls.features.text.humanize import listed
+from loop_ls.formats.assistant.keys import CRITERIA as LOOP_CRITERIA
 from loop_ls.formats.common.key_table import Key, Shape
+from loop_ls.formats.role_loop.keys import TERMINATION
 from loop_ls.formats.schema.published import FORMATS, shapes_of
 from loop_ls.formats.settings.keys import SETTINGS
 from loop_ls.index.loop_variables import ALIASES, ITERATE, REFINE, LoopVariable, Where
 from loop_ls.text.markdown import code, in_braces
 
 #: What single values mean, where there is more to say than what their key does.
-_SENTENCES = {"termination condition": ENDS, "loop criteria": CRITERIA}
+_SENTENCES = {TERMINATION.name: ENDS, LOOP_CRITERIA.name: CRITERIA}
 _PLACES: dict[Where, str] = {
     "with": "in `with` of the loop",
     "items": "in `items`",
