@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_SECONDS = 10.0
+KEPT_CONNECTIONS = 16
 #: Less than servers of models keep a quiet connection (5 s is usual): none closes one that is about to be used.
 KEPT_SECONDS = 3.0
 #: Silence in the middle of an answer that is longer than this means it will not go on.
@@ -253,7 +254,10 @@ class HttpModels:
 
             near = self.provider.on_this_machine
             timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=16, keepalive_expiry=KEPT_SECONDS)
+            # llama.cpp's server closes kept connections while the next question is on its way; on this machine a new
+            # one costs nothing.
+            kept = 0 if near else KEPT_CONNECTIONS
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=kept, keepalive_expiry=KEPT_SECONDS)
             # Loopback needs neither proxy nor certificates; elsewhere the environment says which.
             self._client = await asyncio.to_thread(
                 lambda: httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=not near, verify=not near)

@@ -246,12 +246,14 @@ async def test_an_address_may_name_a_variable(llmock: Any) -> None:
     await house.aclose()
 
 
-@pytest.mark.parametrize(("kept", "connections"), [(60.0, 1), (0.0, 2)])
-async def test_a_connection_that_was_quiet_for_long_is_not_used_again(
-    monkeypatch: pytest.MonkeyPatch, kept: float, connections: int
+@pytest.mark.parametrize(("near", "kept", "connections"), [(False, 60.0, 1), (False, 0.0, 2), (True, 60.0, 2)])
+async def test_a_connection_that_its_server_may_be_closing_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch, near: bool, kept: float, connections: int
 ) -> None:
-    """Its server is about to close it, and the question would be lost with it."""
+    """The question would be lost with it: a quiet one anywhere, and any one of a server on this machine."""
     monkeypatch.setattr("loop_ls.engine.providers.http.KEPT_SECONDS", kept)
+    monkeypatch.setattr("loop_ls.engine.providers.config.Provider.on_this_machine", near)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     made = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
