@@ -1,6 +1,6 @@
 """The action that silences a finding where it stands: a comment above its line, or one more code in it.
 
-Not for JSON, which has no comments, and not for what cannot be read: a comment would not help there.
+Not for JSON, which has no comments, and not for what cannot be read: that is told whatever a comment says.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from loop_ls.features.answers import Action, ActionKind, Edits
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import Finding, TextEdit, Tier
-from loop_ls.rules.engine.suppression import MARK, UNUSED, anchor
+from loop_ls.rules.engine.suppression import MARK, UNUSED, anchor, never_silent
 from loop_ls.text.position import Position, Span
 
 _ABOVE = re.compile(r"^\s*#\s*loop-ls:\s*ignore\s+[A-Z]{2}\d{3}(?:[\s,]+[A-Z]{2}\d{3})*")
@@ -22,8 +22,9 @@ def ignoring(document: Document, findings: Sequence[Finding], span: Span) -> tup
     if document.path.endswith((".json", ".jsonc")) or document.fault is not None:
         return ()
     found: dict[tuple[str, int], list[int]] = {}
+    always = never_silent() | {UNUSED}
     for number, finding in enumerate(findings):
-        if finding.rule != UNUSED and finding.span.start <= span.end and span.start <= finding.span.end:
+        if finding.rule not in always and finding.span.start <= span.end and span.start <= finding.span.end:
             found.setdefault((finding.rule, anchor(document, finding.span.start)), []).append(number)
     return tuple(
         Action(

@@ -203,6 +203,11 @@ def conflict_codes() -> frozenset[str]:
     return frozenset(one.conflict for one in _OF_FORMAT.values())
 
 
+def syntax_codes() -> frozenset[str]:
+    """The codes that tell of what cannot be read in a file of any format."""
+    return frozenset(one.syntax[0] for one in _OF_FORMAT.values())
+
+
 def load(format_: Format) -> None:
     """Import the rules of a format."""
     for module in rules_of(format_).modules:

@@ -1,7 +1,8 @@
 """Findings that their author wants to keep quiet: `# loop-ls: ignore WF703` on the line or above it (UP-16).
 
-Codes are named, so that nothing else is hidden by the way. A finding inside of a text of several lines is
-meant by the line on which that text begins. JSON has no comments: its settings have globs.
+Codes are named, so that nothing else is hidden by the way. What cannot be read is always told: a file that nobody
+reads is not in order. A finding inside of a text of several lines is meant by the line on which that text begins.
+JSON has no comments: its settings have globs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit
-from loop_ls.rules.engine.registry import CHECKS
+from loop_ls.rules.engine.registry import CHECKS, conflict_codes, syntax_codes
 from loop_ls.rules.engine.rule_selection import Selection
 from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence
 from loop_ls.text.pattern import pattern
@@ -41,15 +42,21 @@ def heard(document: Document, found: tuple[Finding, ...], selection: Selection) 
         return found
     by_line = _by_line(document)
     used: set[tuple[Span, str]] = set()
+    always = never_silent()
     left = []
     for finding in found:
         hit = next((one for one in _meant(document, finding, by_line) if finding.rule in one[1].codes), None)
-        if hit is None:
+        if hit is None or finding.rule in always:
             left.append(finding)
         else:
             used.add((hit[0], finding.rule))
     left += _unused(by_line, used, selection)
     return tuple(sorted(left, key=lambda one: (one.span.start, one.rule)))
+
+
+def never_silent() -> frozenset[str]:
+    """The codes that no comment silences: what they tell of keeps the file from being read."""
+    return syntax_codes() | conflict_codes()
 
 
 def anchor(document: Document, at: Position) -> int:
@@ -104,11 +111,12 @@ def _unused(
             if not idle:
                 continue
             names = ", ".join(f"`{code}`" for code in idle)
+            why = "cannot be ignored" if never_silent().issuperset(idle) else "has no findings here"
             yield Finding(
                 UNUSED,
                 Severity.INFORMATION,
                 span,
-                f"{names} has no findings here, so this comment has no effect",
+                f"{names} {why}, so this comment has no effect",
                 name=UNUSED,
                 fixes=(Fix("Remove the unused suppression", _Without(span, directive, tuple(idle)), preferred=True),),
                 tags=frozenset({"unnecessary"}),

@@ -14,6 +14,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Finding, Fix, Severity, TextEdit, Tier
+from loop_ls.rules.engine.registry import syntax_codes
 
 PASSES = 12
 
@@ -64,19 +65,18 @@ def _step(
     return None
 
 
-#: Faults that keep something from being read: a text that is not YAML or JSON, a file that nobody takes for
-#: one, a key that nobody knows.
-_UNREADABLE = frozenset({"WF001", "RL001", "AL001", "LS001"})
-_HIDING = _UNREADABLE | {"WF002", "WF006", "RL022", "AL003", "LS002"}
+#: Faults that keep something from being read, beside a text that is not YAML or JSON: a file that nobody takes
+#: for one, a key that nobody knows.
+_HIDING = frozenset({"WF002", "WF006", "RL022", "AL003", "LS002"})
 
 
 def _uncovers(chosen: list[_Change], found: Sequence[Finding], left: Sequence[Finding]) -> bool:
     """Whether a fix on its own made something readable, and nothing unreadable that was not."""
-    if len(chosen) != 1 or chosen[0].finding.rule not in _HIDING:
+    if len(chosen) != 1 or chosen[0].finding.rule not in _HIDING | syntax_codes():
         return False
     finding = chosen[0].finding
     said = [sum((one.rule, one.message) == (finding.rule, finding.message) for one in each) for each in (found, left)]
-    broken = [sum(one.rule in _UNREADABLE for one in each) for each in (found, left)]
+    broken = [sum(one.rule in syntax_codes() for one in each) for each in (found, left)]
     return said[1] < said[0] and (finding.rule == "WF002" or broken[1] <= broken[0])
 
 

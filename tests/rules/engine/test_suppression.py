@@ -231,3 +231,23 @@ def test_UP_16_the_line_below_a_block_text_has_a_comment_of_its_own() -> None:
     found = codes(check(text)[2])
     assert "WF301" in found
     assert "unused-ignore" in found
+
+
+@pytest.mark.parametrize(
+    ("path", "broken", "code"),
+    [
+        ("flow.yaml", "steps:\n  - {name: a, run: [}\n", "WF001"),
+        ("flow.yaml", "steps:\n\t- a\n", "WF001"),
+        (".loop-ls.yaml", "rules: [\n", "LS001"),
+        ("loops/x.assistant.yaml", "name: [\n", "AL001"),
+        ("flow.yaml", "<<<<<<< ours\nname: a\n=======\nname: b\n>>>>>>> theirs\n", "WF010"),
+    ],
+)
+def test_UP_16_what_cannot_be_read_is_told_whatever_a_comment_says(path: str, broken: str, code: str) -> None:
+    text = f"{HEAD if path == 'flow.yaml' else ''}# loop-ls: ignore {code}\n{broken}"
+    document, _, found = check(text, path)
+    assert code in codes(found)
+    [told] = [one for one in found if one.rule == "unused-ignore"]
+    assert told.message == f"`{code}` cannot be ignored, so this comment has no effect"
+    offered = ignoring(document, found, Span(Position(0, 0), document.text.end))
+    assert not [one for one in offered if code in one.title]
