@@ -11,8 +11,10 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from types import CodeType
 
@@ -56,6 +58,7 @@ class Forks:
         self.end = end
         self._items: dict[Path, list[pytest.Item]] = {}
         self._coverage: dict[Path, FileCoverage] = {}
+        self._traced: Container[str] = ()
         self._early: set[Function] = set()
         self.failing: set[str] = set()
 
@@ -121,12 +124,37 @@ class Forks:
             self.failing |= self._coverage[file].failed
         return self._coverage[file]
 
+    def measure_all(self, traced: Container[str]) -> None:
+        """What each test reaches, line by line in the files that are named: for those who try many mutants."""
+        self._traced = traced
+        for file in self._items:
+            self._measured(file)
+
+    def quickest(self, mutant: Mutant, kills: Counter[str], each: float) -> tuple[str, str | None]:
+        """The outcome by the tests that reach the line of the mutant, those first that noticed most of its like; and
+        the one that noticed it. `open` where tests for more than `each` seconds would have to follow."""
+        function, line = (str(mutant.path), mutant.function), (str(mutant.path), mutant.line)
+        files = [file for file in tests_of(mutant.path) if file in self._coverage]
+        seconds = {test: one for file in files for test, one in self._coverage[file].seconds.items()}
+        found = {test for file in files for test in self._coverage[file].reaching(function, line)}
+        items = [item for file in files for item in self._items[file] if item.nodeid in found]
+        items.sort(key=lambda item: (-kills[item.nodeid], seconds[item.nodeid]))
+        within = list(accumulate(seconds[item.nodeid] for item in items))
+        asked = [item for item, sum_ in zip(items, within, strict=True) if sum_ <= each]
+        if not asked:
+            return ("open" if items else "untested"), None
+        with tempfile.TemporaryDirectory() as folder:
+            told = Path(folder) / "noticed"
+            outcome = self._forked(partial(self._with, mutant, asked, told), GRACE + 5 * min(each, within[-1]))
+            noticed = told.read_text("utf-8") if told.exists() else None
+        return ("open" if outcome == "lived" and len(asked) < len(items) else outcome), noticed
+
     def _baseline(self, file: Path) -> FileCoverage:
         with tempfile.TemporaryDirectory() as folder:
             told = Path(folder) / "coverage"
 
             def measure() -> int:
-                plugin = CoveragePlugin()
+                plugin = CoveragePlugin(self._traced)
                 self._session.config.pluginmanager.register(plugin)
                 self._tested(self._items[file])
                 told.write_bytes(pickle.dumps(plugin.file))
@@ -138,22 +166,24 @@ class Forks:
                 return found
         return FileCoverage(failed={str(file)})
 
-    def _with(self, mutant: Mutant, items: list[pytest.Item]) -> int:
+    def _with(self, mutant: Mutant, items: list[pytest.Item], told: Path | None = None) -> int:
         try:
             put_in(mutant, PACKAGE)
         except LookupError:
             return 77
         os.environ.update(environment(mutant))
         self._session.config.option.maxfail = 1
-        return 1 if self._tested(items) else 0
+        return 1 if self._tested(items, told) else 0
 
-    def _tested(self, items: list[pytest.Item]) -> int:
+    def _tested(self, items: list[pytest.Item], told: Path | None = None) -> int:
         session = self._session
         session.items = items
         for number, item in enumerate(items):
             following = items[number + 1] if number + 1 < len(items) else None
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if session.shouldfail:
+                if told is not None:
+                    told.write_text(item.nodeid, "utf-8")
                 break
         session.config.hook.pytest_sessionfinish(session=session, exitstatus=0)
         return session.testsfailed
