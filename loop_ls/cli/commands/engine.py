@@ -220,7 +220,9 @@ def _serve(folder: object, args: argparse.Namespace, root: Path) -> int:
     except PortTaken as taken:
         return _failed(FAILED, str(taken), "Choose another port with `--port` or the setting `engine.port`.")
     except OSError as error:
-        return _failed(FAILED, f"The engine cannot continue: {error.strerror or error}.", "")
+        where = error.filename2 or error.filename
+        why = error.strerror or str(error)
+        return _failed(FAILED, f"The engine cannot continue: {f'{where}: {why}' if where else why}.", "")
     return 0
 
 

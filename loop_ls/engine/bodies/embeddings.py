@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import PurePosixPath
 
 from loop_ls.contract.facts.payload import Fact
@@ -78,7 +79,8 @@ async def _written(attempt: Try, written: str, output: str, found: Embedded) -> 
 
     async def write() -> str:
         files = attempt.frame.context.files
-        return await asyncio.to_thread(files.write, path.text.strip(), _folder(attempt), output + "\n", "output file")
+        place = path.text.strip(), _folder(attempt)
+        return await asyncio.to_thread(files.write, *place, output + "\n", "output file", _VECTORS)
 
     shown = await attempt.frame.recorder.call(attempt.inner.part("write"), write)
     count = len(found.vectors)
@@ -86,6 +88,10 @@ async def _written(attempt: Try, written: str, output: str, found: Embedded) -> 
 
 
 _INPUT = "input file"
+
+
+#: How a file of such a step begins: only such a file is replaced.
+_VECTORS = re.compile(r'\{"provider": "(?:[^"\\]|\\.)*", "model": "(?:[^"\\]|\\.)*", "dimensions": (?:\d+|null), "')
 
 
 def _folder(attempt: Try) -> str:

@@ -13,6 +13,8 @@ import hmac
 import json
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -56,17 +58,32 @@ class Consents:
             return
         if given is None or not self._proves(given, capabilities.digest):
             raise self._question(capabilities)
-        key, at = made_key(self._key), round(time.time())
-        agreed = {here(one): {**_wire(one), "at": at, "signature": _signature(key, here(one))} for one in new}
-        write_private(self._path, known | agreed)
+        at = round(time.time())
+        with self._saving():
+            key = made_key(self._key)
+            agreed = {here(one): {**_wire(one), "at": at, "signature": _signature(key, here(one))} for one in new}
+            write_private(self._path, known | agreed)
 
     def _question(self, capabilities: Capabilities) -> Refused:
         nonce = secrets.token_urlsafe(16)
         self._questions[nonce] = capabilities.digest
         while len(self._questions) > MOST_QUESTIONS:
             del self._questions[next(iter(self._questions))]
-        made_key(self._key)
+        with self._saving():
+            made_key(self._key)
         return _required(capabilities, nonce)
+
+    @contextmanager
+    def _saving(self) -> Iterator[None]:
+        """Raises `Refused`: what cannot be kept was not agreed to, so nothing starts."""
+        try:
+            yield
+        except OSError as error:
+            name = Path(error.filename2 or error.filename or self._path).name
+            told = f"The permission cannot be saved: {name} in the data folder {self._path.parent} cannot be written"
+            why = error.strerror or str(error)
+            hint = "Nothing was started. Move that file away or free some space, then start the run again."
+            raise Refused("engine_not_ready", f"{told} ({why}).", hint) from None
 
     def _proves(self, given: str, digest: str) -> bool:
         """Each question is answered once, with the number that it had and the key of the owner."""

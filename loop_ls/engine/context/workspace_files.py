@@ -7,6 +7,7 @@ links that lead out are not followed, and sizes are bounded.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,10 @@ OUTPUTS = "/outputs/"
 USUAL_OUTPUTS = "mcp-outputs"
 #: A file larger than this is a mistake: it would be copied into the journal.
 LARGEST_FILE = 32 * 1024 * 1024
+#: How a text begins that may be replaced, where none may.
+_NONE = re.compile(r"(?!)")
+#: As much of a file says what it is, in bytes.
+_BEGINNING = 4096
 #: A data folder of an engine holds one of these beside its lock, so a lock of another program is none.
 _KEPT_BY_ENGINES = ("engine.json", "consent.key", "journal.db")
 
@@ -59,8 +64,9 @@ class ProjectFiles:
             "not_found", f"{what} not found in the workspace: {path}", "use a path relative to the workflow file"
         )
 
-    def write(self, written: str, folder: str, text: str, what: str) -> str:
-        """Write a file and its folders; its path relative to the root. Raises `Failure`."""
+    def write(self, written: str, folder: str, text: str, what: str, replaces: re.Pattern[str] = _NONE) -> str:
+        """Write a file and its folders; its path relative to the root. A file that is there is replaced where its
+        text begins like `replaces`: nobody was asked whether others may be lost. Raises `Failure`."""
         path = written.removeprefix(FILE)
         allowed, candidates = self._places(path, folder)
         try:
@@ -75,6 +81,9 @@ class ProjectFiles:
             if is_engine_data(whole):
                 raise Failure("forbidden", f"{what} {path} is in the data folder of the engine", "choose another file")
             require_write(whole)
+            if whole.is_file() and (there := _beginning(whole)) and not replaces.match(there):
+                told = f"{what} {path} exists and has other content, so it is not replaced"
+                raise Failure("forbidden", told, "choose another name, or delete that file")
             if _is_usual(allowed):
                 allowed.mkdir(mode=0o700, exist_ok=True)
                 _own(allowed)
@@ -170,6 +179,11 @@ def _secret(path: Path) -> bool:
     """Files that hold keys, or the innards of version control: no text is made of them. In whatever letter case:
     some file systems pass over it."""
     return path.name.lower().startswith(".env") or ".git" in (part.lower() for part in path.parts)
+
+
+def _beginning(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_BEGINNING).decode("utf-8", "replace")
 
 
 def _text(path: Path, shown: str, what: str) -> str:

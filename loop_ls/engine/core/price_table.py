@@ -19,6 +19,8 @@ from loop_ls.text.record import equal_record
 MILLION = 1_000_000
 #: No call has more tokens, and no call costs more dollars: what says so is no count and no bill.
 MOST_TOKENS, MOST_USD = 100 * MILLION, MILLION
+#: Tokens that a service may put around each text: who says it, where it begins and ends.
+FRAME = 20
 #: What a cached token costs, in prices of an input token, where only that price is known. Reading one is
 #: cheaper in truth, but how much differs between services.
 CACHE_READ, CACHE_WRITE = 1.0, 1.25
@@ -117,14 +119,18 @@ def amounts(price: Price | None) -> tuple[float, float] | None:
 
 
 def tokens_at_most(text: str) -> int:
-    """A prompt's tokens: words and code have fewer, only noise has more."""
-    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
-    return plain // 2 + 2 * (len(text) - plain) + 20
+    """A bound of a prompt's tokens, whatever it holds and whichever model reads it: a token is a byte at least. Words
+    have four, but digits, rare scripts and noise do not, and what is set aside for a call has to hold for them."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return size + FRAME
 
 
 def estimated(text: str) -> int:
     """About the tokens of a text that nobody has counted."""
-    return tokens_at_most(text) // 2 if text else 0
+    if not text:
+        return 0
+    plain = len(text) if text.isascii() else sum(map(str.isascii, text))
+    return (plain // 2 + 2 * (len(text) - plain) + FRAME) // 2
 
 
 def tokens(value: object) -> int | None:

@@ -202,7 +202,8 @@ EMBEDDINGS = shape(
     Key(
         "output_file",
         Type.TEXT,
-        "File to write the vectors to. The result of the step is then one line that confirms it.",
+        "File to write the vectors to; a file with other content is not replaced. The result of the step is then one "
+        "line that confirms it.",
         interpolated=True,
     ),
     wrong=key_advice.EMBEDDINGS,

@@ -45,6 +45,25 @@ def question(consents: Consents, *all_: Capability, project: str = "") -> dict[s
     return refused.value.answer()
 
 
+@pytest.mark.parametrize("name", ["consents.json", KEY_NAME, "consents.new"])
+def test_a_permission_that_cannot_be_kept_is_refused_with_the_file_that_is_in_the_way(
+    name: str, tmp_path: Path
+) -> None:
+    """A folder in its place, as a synchronised or restored home may have it."""
+    (tmp_path / name).mkdir()
+    consents, wanted = Consents(tmp_path), Capabilities.of([Program(("touch", "x"))])
+    with pytest.raises(Refused) as refused:
+        consents.settle(wanted, None)
+    if refused.value.code == "consent_required":
+        proved = agreed(tmp_path, refused.value.answer())
+        with pytest.raises(Refused) as refused:
+            consents.settle(wanted, proved)
+    assert refused.value.code == "engine_not_ready"
+    assert f"{name} in the data folder {tmp_path} cannot be written (" in refused.value.message
+    with pytest.raises(Refused):  # nothing was agreed to
+        Consents(tmp_path).settle(wanted, None)
+
+
 def test_a_known_service_is_shown_with_its_host_and_its_variable() -> None:
     assert wanted("openai", "openai") == [("openai", "api.openai.com", "OPENAI_API_KEY")]
 

@@ -198,17 +198,34 @@ async def test_a_run_from_elsewhere_writes_no_file_here_before_the_owner_agrees(
     document = json.loads(json.dumps((await victim.engine.export(first["runId"]))["run"]))
     document |= {"runId": "stranger1", "answers": {}}
     notes = victim.root / "notes.json"
-    assert notes.read_text() != "mine"
-    notes.write_text("mine")
+    mine = f"{notes.read_text()} mine"
+    notes.write_text(mine)
     taken = await victim.engine.take_in(document)
     for user, origin in ((None, "api"), ("eve", "cli"), (None, "cli")):
         asked = await victim.engine.fork(taken["runId"], user=user, origin=origin)
         assert asked["code"] == "consent_required", asked
         assert f"writes {victim.root}" in asked["message"]
-    assert notes.read_text() == "mine"
+    assert notes.read_text() == mine
     forked = await victim.engine.fork(taken["runId"], origin="cli", consent=agreed(victim.data, asked))
     await victim.ended(forked["runId"])
-    assert notes.read_text() != "mine"
+    assert not notes.read_text().endswith("mine")
+
+
+@pytest.mark.parametrize("mock", [True, False])
+@pytest.mark.parametrize("name", ["README.md", "conftest.py", "src/../package.json"])
+async def test_no_start_replaces_a_file_of_the_project_by_vectors(victim: Victim, mock: bool, name: str) -> None:
+    """A step that keeps vectors in a file asks nobody: what is there already stays."""
+    files = {
+        "flow.yaml": workflow("flow", f"steps:\n  - {{name: a, embeddings: {{input: [x], output_file: {name}}}}}\n"),
+        ".loop-ls.yaml": settings(),
+        "src/a.py": "",
+    }
+    argument = written(Repository(files, FLOW_START), victim.root)
+    theirs = victim.root / name
+    theirs.write_text("the work of a week")
+    started = await victim.engine.start({**argument, "mock": mock})
+    assert "failed" in [fact["kind"] for fact in await victim.ended(started["runId"])]
+    assert theirs.read_text() == "the work of a week"
 
 
 async def test_a_key_that_somebody_pasted_into_a_start_is_kept_and_shown_nowhere(

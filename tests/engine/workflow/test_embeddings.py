@@ -86,6 +86,31 @@ async def test_WB_157_an_output_file_outside_of_the_workspace_fails_the_step(tmp
     assert ran.outcome.failure.code == "forbidden"
 
 
+async def test_WB_157_vectors_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
+    text = "steps: [{{name: v, embeddings: {{input: {}, output_file: v.json, include_metadata: {}}}}}]"
+    for word, metadata in (("first", "true"), ("second", "false"), ("third", "true")):
+        ran = await run(text.format(word, metadata), root=str(tmp_path))
+        assert ran.outcome.failure is None
+    assert "third" in (tmp_path / "v.json").read_text()
+
+
+@pytest.mark.parametrize("there", ["# Notes", '{"provider": "acme"}', "[1]", "\ufeff{}"])
+async def test_WB_157_an_output_file_replaces_nothing_but_vectors(there: str, tmp_path: Path) -> None:
+    (tmp_path / "v.json").write_text(there)
+    ran = await run("steps: [{name: v, embeddings: {input: x, output_file: v.json}}]", root=str(tmp_path))
+    assert ran.outcome.failure is not None
+    told = "output file v.json exists and has other content, so it is not replaced"
+    assert (ran.outcome.failure.code, ran.outcome.failure.message) == ("forbidden", told)
+    assert (tmp_path / "v.json").read_text() == there
+
+
+async def test_WB_157_an_empty_output_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "v.json").touch()
+    ran = await run("steps: [{name: v, embeddings: {input: x, output_file: v.json}}]", root=str(tmp_path))
+    assert ran.outcome.failure is None
+    assert (tmp_path / "v.json").stat().st_size
+
+
 async def test_WB_157_many_chunks_are_several_calls_and_each_is_paid_once() -> None:
     text = "steps: [{name: v, embeddings: {input: '{{input}}', chunk_strategy: fixed, max_chunk_size: 1}}]"
     it = lab(text, input="abcd" * 150)
