@@ -39,7 +39,7 @@ REFINE = (
         "refine",
         {
             "with": _BEFORE,
-            "until": "the output of the previous iteration the one that is judged",
+            "until": "the output of the iteration before the one that is judged",
             "callee": _BEFORE,
         },
         "",

@@ -24,7 +24,7 @@ def as_text(checked: Checked, colour: bool = False) -> str:
 
 
 def summary(checked: Checked, paint: Paint | None = None) -> str:
-    """`3 errors, 1 warning in 12 files (0.2 s), 2 fixable with loop-ls fix`."""
+    """`3 errors, 1 warning in 12 files (0.2 s), 2 fixable with loop-ls fix, 1 with --unsafe`."""
     paint = paint or Paint(False)
     found = [finding for _, finding in checked.findings()]
     counts = Counter(finding.severity for finding in found)
@@ -32,7 +32,15 @@ def summary(checked: Checked, paint: Paint | None = None) -> str:
     files = f"{checked.count} file{'' if checked.count == 1 else 's'} ({checked.seconds:.1f} s)"
     line = f"{', '.join(parts) or paint.good('no findings')} in {files}"
     fixable = sum(finding.fixable for finding in found)
-    return f"{line}, {fixable} fixable with loop-ls fix" if fixable else line
+    to_review = sum(bool(finding.fixes) and not finding.fixable for finding in found)
+    return ", ".join(filter(None, (line, _fixable(fixable, to_review))))
+
+
+def _fixable(safe: int, to_review: int) -> str:
+    """How many the two kinds of fixes change; a finding that has both is counted once."""
+    if not safe:
+        return f"{to_review} fixable with loop-ls fix --unsafe" if to_review else ""
+    return f"{safe} fixable with loop-ls fix{f', {to_review} with --unsafe' if to_review else ''}"
 
 
 def _counted(number: int, level: Severity) -> str:

@@ -112,3 +112,17 @@ def test_colour_changes_no_letter() -> None:
     file = CheckedFile("a.yaml", ["abc"], (finding(span(0, 1, 0, 2)),))
     checked = Checked((file,), 1)
     assert re.sub(r"\x1b\[[\d;]*m", "", as_text(checked, colour=True)) == as_text(checked)
+
+
+@pytest.mark.parametrize(
+    ("safe", "review", "said"),
+    [
+        (2, 1, "3 errors in 1 file (0.0 s), 2 fixable with loop-ls fix, 1 with --unsafe"),
+        (0, 1, "1 error in 1 file (0.0 s), 1 fixable with loop-ls fix --unsafe"),
+        (1, 0, "1 error in 1 file (0.0 s), 1 fixable with loop-ls fix"),
+    ],
+)
+def test_the_summary_names_the_command_of_fixes_that_need_review(safe: int, review: int, said: str) -> None:
+    fixes = [Fix("a", lambda _: ())] * safe + [Fix("b", lambda _: (), Tier.REVIEW)] * review
+    found = tuple(finding(span(0, 0, 0, 1), fixes=(one,)) for one in fixes)
+    assert summary(Checked((CheckedFile("a.yaml", ["x"], found),), 1)) == said

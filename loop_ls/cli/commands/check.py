@@ -63,6 +63,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         chosen = choose(args.paths, args.root, args.enable, args.disable)
         checked = check(chosen)
+        if checked.count == 0 and args.paths:
+            for path in args.paths:
+                if Path(path).is_file():
+                    say(f'{path} is not a loop file; a workflow begins with $schema: "workflow/v2.0"')
         if checked.capped:
             say(f"{chosen.root} has more than {MAX_FILES} YAML and JSON files; the rest was not checked: {_CAPPED}")
         if args.write_baseline:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         return CLEAN
     write("".join(f"{line}\n" for one in found for line in _lines(one)))
     if not own:
-        write("None of them is in this folder. Create one: loop-ls new loop NAME\n")
+        write("This folder has no workflow or loop yet. Create one: loop-ls new loop NAME\n")
     return CLEAN
 
 
@@ -49,7 +49,7 @@ def _lines(one: Definition) -> Iterator[str]:
     if description := one.get("description"):
         yield f"    {shown(' '.join(description.split()))}"
     for loop in one.get("loops", ()):
-        until = f" until: {loop['until']}" if loop["until"] else ""
+        until = f", until: {loop['until']}" if loop["until"] else ""
         yield f"    loop {shown(loop['name'])}: at most {_limit(loop)}{shown(until)}"
     limit = one.get("maxIterations")
     if stages := one.get("stages"):

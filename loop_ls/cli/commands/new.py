@@ -41,6 +41,17 @@ _EXECUTION: Final = "  provider: anthropic\n  model: claude-sonnet-4\n"
 #: What the template of settings names as the judge.
 _JUDGE: Final = "  provider: anthropic\n  model: claude-haiku-4\n"
 _CALLS_MODELS: Final = ("workflow", "loop")
+#: What an assistant needs to get its answers from a file: template -> where it goes.
+_SCRIPTED_ASSISTANT: Final[Mapping[str, str]] = {
+    "settings-scripted-assistant.yaml": SETTINGS_NAME,
+    "assistant-answers.yaml": "{name}.assistant.answers.yaml",
+}
+#: The criterion of the template of assistants, with what its persona says of it, and the one that asks a person.
+_BY_PATTERN: Final = "  type: regex\n  value: '(^|\\n)ALL-CHECKS-GREEN\\s*(\\n|$)'\n"
+_PERSONA_OF_PATTERN: Final = (
+    "  Once the task is done and the checks pass, write ALL-CHECKS-GREEN on a line of its own.\n"
+)
+_BY_A_PERSON: Final = "  type: manual # each iteration waits for you: approve, reject, or ask for changes\n"
 #: Who may answer, by name.
 WHO_ANSWERS: Final = (*WITHOUT_KEY, *PROVIDERS)
 #: By custom names of workflows are in snake_case (WF115); this holds for every kind.
@@ -55,33 +66,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
     about = "provider: local (a small model on this machine), scripted (answers from a file), anthropic, openai, ..."
     parser.add_argument("--provider", choices=WHO_ANSWERS, metavar="NAME", default="anthropic", help=about)
     parser.add_argument("--model", help="Model (default: the provider's default)")
+    parser.add_argument("--approval", action="store_true", help="A person approves each iteration (assistants)")
     parser.add_argument("--into", default=".", metavar="DIR", help="Folder (default: this one)")
 
 
 def run(args: argparse.Namespace) -> int:
     name = args.name or ""
+    if args.kind != "settings" and args.name is None:
+        return refuse(f"NAME is missing, such as loop-ls new {args.kind} my_{args.kind.replace('-', '_')}")
     if args.kind != "settings" and not _NAME.fullmatch(name):
         better = snake(name)
         hint = f", such as {better}" if better else ", such as my_loop"
         return refuse(f"invalid name `{name}`: use lowercase letters, digits and _{hint}")
-    if args.kind not in _CALLS_MODELS and (args.provider != "anthropic" or args.model):
-        return refuse("--provider and --model are only for workflows and loops")
+    assistant = args.kind == "assistant"
+    if args.kind not in _CALLS_MODELS and (args.provider not in _providers_of(args.kind) or args.model):
+        more = "; assistants get --provider scripted, or the agent that the settings name" if assistant else ""
+        return refuse(f"--provider and --model are only for workflows and loops{more}")
+    if args.approval and not assistant:
+        return refuse("--approval is only for assistants")
     into = Path(args.into)
-    files = contents(args.kind, name, args.provider, args.model)
+    files = contents(args.kind, name, args.provider, args.model, args.approval)
     settings = settings_of(into)
-    to_add = None
-    if settings is not None and SETTINGS_NAME in files and args.kind in _CALLS_MODELS:
+    to_add: list[str] = []
+    if settings is not None and SETTINGS_NAME in files and args.kind != "settings":
         del files[SETTINGS_NAME]
-        known = load_settings(str(settings.parent))[0].providers
-        to_add = None if args.provider in known else f"{args.provider}: {{kind: {args.provider}}}"
+        to_add = _missing(settings, args.kind, args.provider, args.approval)
     refused = create(files, into)
     if refused:
         return refuse(refused)
     told = "".join(f"{shown(str(into / path))}\n" for path in files)
-    if to_add:
-        told += f"Add this to {shown(str(settings))} under `providers`: {to_add}\n"
+    told += "".join(f"Add this to {shown(str(settings))} under {line}\n" for line in to_add)
     write(told + how_to_run(args.kind, str(into / next(iter(files))), args.provider))
     return CLEAN
+
+
+def _providers_of(kind: str) -> tuple[str, ...]:
+    """Those that `new` can set up for a kind that names no provider itself."""
+    return ("anthropic", "scripted") if kind == "assistant" else ("anthropic",)
+
+
+def _missing(settings: Path, kind: str, provider: str, approval: bool) -> list[str]:
+    """What settings that are there lack for the new files."""
+    known = load_settings(str(settings.parent))[0]
+    told: list[str] = []
+    name = "claude-code" if kind == "assistant" else provider
+    if provider in WITHOUT_KEY and name not in known.providers:
+        told.append(f"`providers`: {name}: {{kind: {provider}}}")
+    if approval and (known.raw.get("assistants") or {}).get("revise") is not True:
+        told.append("`assistants`: revise: true")
+    return told
 
 
 def create(files: Mapping[str, str], into: Path) -> str:
@@ -98,13 +131,20 @@ def create(files: Mapping[str, str], into: Path) -> str:
     return ""
 
 
-def contents(kind: str, name: str, provider: str = "anthropic", model: str | None = None) -> dict[str, str]:
+def contents(
+    kind: str, name: str, provider: str = "anthropic", model: str | None = None, approval: bool = False
+) -> dict[str, str]:
     """The files of a kind by path, those that its provider needs behind them."""
     words = {"__name__": name, "__title__": name.replace("_", " ").capitalize()}
     templates = dict(KINDS[kind])
     if kind in _CALLS_MODELS:
         words[_EXECUTION] = _execution(provider, model)
         templates |= WITHOUT_KEY.get(provider, {})
+    elif kind == "assistant":
+        templates |= _SCRIPTED_ASSISTANT if provider == "scripted" else {}
+        if approval:
+            words |= {_BY_PATTERN: _BY_A_PERSON, _PERSONA_OF_PATTERN: ""}
+            templates |= {"settings-approval.yaml": SETTINGS_NAME} if provider != "scripted" else {}
     elif kind == "settings" and provider != "anthropic":
         words[_JUDGE] = _execution(provider, model)
     return {path.format(name=name): _filled(template, words) for template, path in templates.items()}

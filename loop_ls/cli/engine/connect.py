@@ -104,6 +104,8 @@ def _details(answer: Refusal) -> list[str]:
             return _options_for(answer.get("names", ()))
         case "file_has_errors":
             found = answer.get("findings", ())
+            if len(found) == 1:
+                return []  # the message says it
             lines = [f"{answer.get('path')}:{one['line']}: {one['code']}: {one['message']}" for one in found]
             return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"… and {len(lines) - SHOWN} more"]
         case _:

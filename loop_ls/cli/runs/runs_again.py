@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
+#: What became of a question, by decision.
+_DECIDED = {
+    "approve": "approved",
+    "reject": "rejected",
+    "revise": "another iteration with your feedback",
+    "restore": "files restored",
+}
+
 
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
     fork = verbs.add_parser("fork", help="Start a new run that reuses finished iterations")
@@ -189,7 +197,7 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     resolved = answer["resolved"]
     found = resolved if isinstance(resolved, list) else [] if isinstance(resolved, bool) else [resolved]
     for one in found:
-        print(f"{one['runId'][:6]}  {shown(one['loopId'])}  {one.get('decision')}")
+        print(f"{one['runId'][:6]}  {_DECIDED.get(one.get('decision') or '', 'answered')}")
     if not found:
         print("No run is waiting for approval.")
     return 0

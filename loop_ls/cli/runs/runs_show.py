@@ -7,6 +7,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, how_to_answer, verdict_word
 from loop_ls.contract.amounts import clock, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
@@ -23,7 +24,7 @@ WIDTH = 100
 
 def state(found: RunStateView) -> None:
     """One run in a few lines."""
-    print(f"{found['runId']}  {shown(found['name'])}  {_status(found)}")
+    print(f"{found['runId']}  {shown(found['name'])}  {outcome(found)}")
     error = found.get("error")
     lines = (
         ("file", found.get("path")),
@@ -164,11 +165,6 @@ def _gist(event: JsonObject) -> str:
         case _:
             text = next((event[name] for name in ("output", "text", "message", "condition") if event.get(name)), "")
             return fitted(first_line(str(text)), WIDTH)
-
-
-def _status(found: RunStateView) -> str:
-    reason = found.get("reason")
-    return f"{found['status']} ({reason})" if reason and reason != found["status"] else found["status"]
 
 
 def _iteration(found: RunStateView) -> str:

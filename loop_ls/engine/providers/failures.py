@@ -65,7 +65,7 @@ def bad_script(provider: Provider, why: str) -> ModelFailure:
     return ModelFailure(
         "unknown_provider",
         f"Provider `{provider.name}` has no answers: {why}.",
-        "Put them into `<name>.answers.yaml` next to the workflow, or under "
+        "Put them into `<name>.answers.yaml` next to the file that you run, or under "
         f"`providers.{provider.name}.script` in the settings.",
         provider=provider.name,
     )

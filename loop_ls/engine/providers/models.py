@@ -32,7 +32,7 @@ from loop_ls.engine.providers.dialects.vectors import made_up, no_vectors, vecto
 from loop_ls.engine.providers.limits.retry import AGAIN, with_retries
 from loop_ls.engine.providers.local_model.weights import find_weights
 from loop_ls.engine.providers.registry import ProviderRegistry
-from loop_ls.engine.providers.scripted.answers import Scripts
+from loop_ls.engine.providers.scripted.answers import Scripts, answers_path
 from loop_ls.engine.providers.scripted.mock import MOCK
 from loop_ls.engine.providers.scripted.provider import ScriptedModels
 from loop_ls.engine.providers.scripted.script import Script, ScriptFault, read_script
@@ -253,7 +253,7 @@ class RunModels:
             return found
         if self._mock:
             return MOCK
-        raise failures.bad_script(provider, "no script")
+        raise failures.bad_script(provider, f"{answers_path(self._scripts.workflow)} does not exist")
 
     def _unusable(self, provider: Provider) -> ModelFailure | None:
         if not provider.base_url:

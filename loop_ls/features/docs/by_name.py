@@ -19,6 +19,8 @@ from loop_ls.formats.settings.keys import SETTINGS
 from loop_ls.index.loop_variables import ALIASES, ITERATE, REFINE, LoopVariable, Where
 from loop_ls.text.markdown import code, in_braces
 
+#: What loops of workflows are called in the tables: a key that they have is explained first.
+_ABOUT_LOOPS = ("a loop", "a loop inside a step")
 #: What single values mean, where there is more to say than what their key does.
 _SENTENCES = {TERMINATION.name: ENDS, LOOP_CRITERIA.name: CRITERIA}
 _PLACES: dict[Where, str] = {
@@ -56,7 +58,7 @@ def _keys(name: str) -> Iterator[str]:
     for shape in _shapes():
         if (key := shape.keys.get(name)) is not None:
             by_key.setdefault(key, []).append(shape)
-    for key, shapes in by_key.items():
+    for key, shapes in sorted(by_key.items(), key=lambda found: found[1][0].title not in _ABOUT_LOOPS):
         head, _, rest = key_text(key, shapes[0]).partition("\n\n")
         others = dict.fromkeys(shape.title for shape in shapes if shape.title != shapes[0].title)
         yield f"{', '.join((head, *others))}\n\n{rest}"

@@ -383,3 +383,12 @@ def test_a_file_of_50_MB_is_told_and_not_read(flows: Path, check: Any) -> None:
     found = check("--format", "json", "huge.yaml")
     assert found.rules == ["WF001"]
     assert "MB" in found.data["findings"][0]["message"]
+
+
+def test_a_named_file_that_is_no_loop_file_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`no findings in 0 files` alone reads as if it were right."""
+    (tmp_path / "other.yaml").write_text("a: [\n")
+    assert main(["check", str(tmp_path / "other.yaml")]) == 0
+    assert 'other.yaml is not a loop file; a workflow begins with $schema: "workflow/v2.0"' in capfd.readouterr().err
+    assert main(["check", str(tmp_path)]) == 0
+    assert capfd.readouterr().err == ""

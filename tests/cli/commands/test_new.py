@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def test_a_name_that_no_file_can_have_is_one_sentence(here: Path, capfd: pytest.
 
 def test_a_missing_name_is_asked_for(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "loop"]) == 2
-    assert "such as my_loop" in capfd.readouterr().err
+    assert "such as loop-ls new loop my_loop" in capfd.readouterr().err
     assert main(["new", "settings"]) == 0
 
 
@@ -109,6 +110,26 @@ def test_settings_that_are_there_stay_and_are_told_what_to_add(here: Path, capfd
     (here / ".loop-ls.yaml").write_text("providers: {local: {kind: local}}\n")
     assert main(["new", "loop", "b", "--provider", "local"]) == 0
     assert "Add this" not in capfd.readouterr().out
+
+
+def test_an_assistant_without_a_key_ends_by_its_pattern(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "assistant", "fresh", "--provider", "scripted"]) == 0
+    found = yaml.safe_load((here / "fresh.assistant.yaml").read_text())
+    said = yaml.safe_load((here / "fresh.assistant.answers.yaml").read_text())["answers"][0]["say"]
+    assert [bool(re.search(found["loopCriteria"]["value"], one)) for one in said] == [False, True]
+    capfd.readouterr()
+    (here / ".loop-ls.yaml").write_text("limits: {maxIterations: 4}\n")
+    assert main(["new", "assistant", "more", "--provider", "scripted", "--approval"]) == 0
+    told = capfd.readouterr().out
+    assert "under `providers`: claude-code: {kind: scripted}" in told and "under `assistants`: revise: true" in told
+
+
+def test_a_missing_name_is_said_with_an_example(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "role-loop"]) == 2
+    assert "NAME is missing, such as loop-ls new role-loop my_role_loop" in capfd.readouterr().err
+    assert main(["new", "loop", "a", "--approval"]) == 2
+    assert "--approval is only for assistants" in capfd.readouterr().err
+    assert list(here.iterdir()) == []
 
 
 def test_a_provider_is_no_matter_of_other_kinds(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

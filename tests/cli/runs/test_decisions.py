@@ -51,6 +51,20 @@ def test_a_person_sends_a_loop_back_and_then_lets_it_end(alone: CliProject) -> N
     assert alone.call("runs", "approve", run_id).returncode == 2
 
 
+def test_an_assistant_of_ones_own_waits_for_a_person_without_a_key(alone: CliProject) -> None:
+    made = alone.call("new", "assistant", "fresh", "--provider", "scripted", "--approval", "--into", "own")
+    assert "no key needed: loop-ls run own/fresh.assistant.yaml" in made.stdout, made.stderr
+    assert "no findings" in alone.call("check", "own").stdout
+    done = alone.call("run", "own/fresh.assistant.yaml", "--input", "a wish", "--detach", "--json")
+    run_id = str(json.loads(done.stdout)["runId"])
+    waiting(alone, run_id, 1)
+    assert "waits for you" in alone.call("runs", "show", run_id).stdout
+    said = alone.call("runs", "reject", run_id, "--revise", "--feedback", "shorter").stdout
+    assert said == f"{run_id[:6]}  another iteration with your feedback\n"
+    waiting(alone, run_id, 2)
+    assert alone.call("runs", "approve", run_id).stdout == f"{run_id[:6]}  approved\n"
+
+
 AGENT = """\
 import pathlib, sys
 manifest = pathlib.Path("package.json")

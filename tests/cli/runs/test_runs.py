@@ -81,7 +81,7 @@ def test_pause_resume_stop(shared: CliProject, going: str) -> None:
     out, _ = following.communicate(timeout=60)
     assert out.splitlines()[-1].split()[2] == "cancelled"
     status = shared.call("runs", "status", short).stdout
-    assert "cancelled (user)" in status
+    assert "■ stopped" in status
 
 
 def test_UP_64_every_stop_has_an_honest_answer(shared: CliProject, finished: str, going: str) -> None:
@@ -148,4 +148,4 @@ def test_a_pipe_that_closes_early_is_no_fault(shared: CliProject, finished: str)
 def test_a_terminal_without_unicode_shows_what_it_can(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "show", finished, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
-    assert "completed" in done.stdout, done.stdout
+    assert "condition met" in done.stdout, done.stdout
