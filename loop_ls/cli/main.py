@@ -1,6 +1,6 @@
 """The command `loop-ls`: finds the module of a command and hands over.
 
-Each command is a module of this room with `HELP` (one line), `configure(parser)` and
+Each command is a module of `commands` or `servers` with `HELP` (one line), `configure(parser)` and
 `run(args) -> exit status`. A module is imported only when its command is called, so that
 `serve` and `check` never pay for the engine.
 """
@@ -12,10 +12,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 
 from loop_ls import __version__
 
-#: command -> one line of help. `loop_ls.cli.commands.<command with _ for ->` does the work.
+#: command -> one line of help. `command_module` does the work.
 COMMANDS = {
     "check": "Check loop files for problems",
     "fix": "Apply safe fixes",
@@ -39,7 +40,7 @@ COMMANDS = {
     "serve": "Start the language server (standard input and output)",
     "demo": "Run two example loops: no API key, no network",
 }
-
+SERVERS = frozenset({"mcp", "serve"})
 
 #: Set for programs that a stage of a role loop starts: loops that start loops would never end.
 IN_A_STAGE = "LOOP_LS_STAGE"
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
     if words[:1] == ["serve"] and all(map(_is_default, words[1:])):
-        from loop_ls.cli.commands.serve import serve
+        from loop_ls.cli.servers.serve import serve
 
         return serve()
     from loop_ls.cli.parser import USAGE_ERROR, Parser  # an editor does not wait for argparse
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, line in COMMANDS.items():
         sub = commands.add_parser(name, help=line, description=f"{line}.")
         if name == wanted:
-            module = import_module(f"loop_ls.cli.commands.{name.replace('-', '_')}")
+            module = command_module(name)
             module.configure(sub)
             sub.set_defaults(run=module.run)
     parser.set_defaults(readonly_shell=False, verb=None)  # only some commands have them
@@ -96,6 +97,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"loop-ls: {error.message} {error.hint}", file=sys.stderr)
         return USAGE_ERROR
+
+
+def command_module(command: str) -> ModuleType:
+    """`servers.mcp` for `mcp`, `commands.test_until` for `test-until`."""
+    folder = "servers" if command in SERVERS else "commands"
+    return import_module(f"loop_ls.cli.{folder}.{command.replace('-', '_')}")
 
 
 def _print_nowhere() -> None:

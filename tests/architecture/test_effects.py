@@ -36,7 +36,6 @@ OWN = (
     "telemetry/",
     "roles/records/",
     "subprocesses/",
-    "sandbox/",
     "providers/registry.py",
 )
 #: Files that a run writes because somebody (a model, a text, a plan) names them.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
-from importlib import import_module
 from pathlib import Path
 
 from loop_ls.cli.main import COMMANDS as PROGRAMS
+from loop_ls.cli.main import command_module
 from loop_ls.client import EngineClient
 from loop_ls.contract.operations import COMMANDS, OPERATIONS
 from loop_ls.engine.api.mcp.agent_tools import TOOLS
@@ -23,7 +23,7 @@ OWN = {"engine start", "engine worker", "engine token", "engine repair"}
 def verbs_of(program: str) -> set[str]:
     """`runs fork` and the like, for each verb of a command that has some."""
     parser = argparse.ArgumentParser()
-    import_module(f"loop_ls.cli.commands.{program.replace('-', '_')}").configure(parser)
+    command_module(program).configure(parser)
     found = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     return {f"{program} {verb}" for action in found for verb in action.choices}
 

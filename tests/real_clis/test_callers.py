@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 from tests.engine.providers.support.recording_provider import Asks
 from tests.real_clis.command_lines import seen
 from tests.real_clis.workplace import CALLERS, NOTE, Workplace

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import get_args
 
-from loop_ls.cli.main import COMMANDS
+from loop_ls.cli.main import COMMANDS, command_module
 from loop_ls.cli.parser import Parser
 from loop_ls.engine.core.errors import Code
 from loop_ls.formats.checks.keys import CHECK
@@ -41,7 +40,7 @@ def options() -> dict[str, argparse.Action]:
     found: dict[str, argparse.Action] = {}
     for command in COMMANDS:
         parser = Parser(prog=command)
-        import_module(f"loop_ls.cli.commands.{command.replace('-', '_')}").configure(parser)
+        command_module(command).configure(parser)
         for name, action in _options(command, parser):
             found[name] = action
     return found

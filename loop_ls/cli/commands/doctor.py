@@ -82,7 +82,7 @@ def _not_fenced(place: str) -> dict[str, str]:
 
 def _sandbox() -> JsonObject:
     """`{name}` of the one in force, or `{name: None, reason}`."""
-    from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+    from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 
     found = find_sandbox()
     return {"name": None, "reason": found.reason} if isinstance(found, NoSandbox) else {"name": found.name}

@@ -31,7 +31,7 @@ from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.runners.resolve import reads_by_shell
-from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.extras import is_installed, missing
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.roles import Access

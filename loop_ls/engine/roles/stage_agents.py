@@ -34,7 +34,7 @@ from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.resolve import is_agent, runner_for
 from loop_ls.engine.runners.runner import Assignment
-from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.roles import Role

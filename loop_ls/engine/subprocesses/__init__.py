@@ -1,1 +1,2 @@
-"""Subprocess supervision: children in their own group that end with the engine."""
+"""Child processes: supervised in a group of their own that ends with the engine, or in a sandbox, where a program may
+read below one folder and do nothing else. See `sandbox`."""

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from loop_ls.cli.main import main
-from loop_ls.engine.sandbox import sandbox
-from loop_ls.engine.sandbox.sandbox import Landlock, NoSandbox, find_sandbox
+from loop_ls.engine.subprocesses import sandbox
+from loop_ls.engine.subprocesses.sandbox import Landlock, NoSandbox, find_sandbox
 
 KEY = "sk-a-secret-key-1234567890"
 

@@ -18,7 +18,7 @@ from loop_ls.cli.commands import engine as engine_command
 from loop_ls.client import EngineUnavailable, connect, find
 from loop_ls.client.engine_location import read_handover
 from loop_ls.engine.process.instance_lock import DataFolder
-from loop_ls.engine.sandbox.sandbox import sandbox_in_words
+from loop_ls.engine.subprocesses.sandbox import sandbox_in_words
 from tests.cli.conftest import SCRIPT, CliProject
 from tests.processes.ended import gone
 

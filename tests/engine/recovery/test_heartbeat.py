@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loop_ls.cli.commands.mcp import ByClient
+from loop_ls.cli.servers.mcp import ByClient
 from loop_ls.engine.api.mcp.agent_tools import ToolRefusal, loop_start
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.recovery import heartbeat as hearts

@@ -23,8 +23,8 @@ from loop_ls.engine.roles.tools.command_line import argv_of, words_of
 from loop_ls.engine.roles.tools.command_table import PROGRAMS
 from loop_ls.engine.roles.tools.tool import Refusal
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.engine.sandbox.landlock_exec import landlock_version
-from loop_ls.engine.sandbox.sandbox import find_program
+from loop_ls.engine.subprocesses.landlock_exec import landlock_version
+from loop_ls.engine.subprocesses.sandbox import find_program
 
 from .support.traced import Trace, traced
 

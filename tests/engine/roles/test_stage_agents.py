@@ -17,7 +17,7 @@ from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.roles.stage_agents import stage_agents
 from loop_ls.engine.runners.codex import Codex
 from loop_ls.engine.runners.runner import Assignment
-from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.mcp_server import FILE
 from tests.engine.runners.support.agents import FakeAgent, option
 

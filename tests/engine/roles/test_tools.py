@@ -17,7 +17,7 @@ from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import writing_tools
 from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.engine.sandbox.sandbox import NoSandbox, Sandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
 
 from .conftest import SETTINGS, EngineProject

@@ -13,7 +13,7 @@ import pytest
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import Assignment
-from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 from loop_ls.testing.models import ScriptedModels
 from tests.engine.providers.support.recording_provider import RecordingProvider
 from tests.engine.runners.support import agents as support

@@ -2,7 +2,7 @@
 // mends nothing.
 import * as vscode from "vscode";
 import type { Connection } from "./connection";
-import { madeEnvironment } from "./environment";
+import { madeEnvironment } from "./environment/environment";
 import type { Finder } from "./find";
 import { type Findings, type Problem, report } from "./report";
 import { versionSentence } from "./versions";

@@ -4,14 +4,14 @@ import { homedir } from "node:os";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { runChild } from "./child";
-import { clearOld, discardEnvironment, madeEnvironment, makeEnvironment, type Making } from "./environment";
+import { clearOld, discardEnvironment, madeEnvironment, makeEnvironment, type Making } from "./environment/environment";
 import type { Found } from "./connection";
-import { inUse } from "./inUse";
+import { inUse } from "./environment/inUse";
 import { locateServer, type ServerProgram } from "./locate";
-import { findPython, type Places, suitable, type Tried } from "./python";
+import { findPython, type Places, suitable, type Tried } from "./environment/python";
 import { forPython } from "./surroundings";
 import { TroubleError } from "./trouble";
-import { carriedWheel, type Wheel } from "./wheel";
+import { carriedWheel, type Wheel } from "./environment/wheel";
 
 const WINDOWS = process.platform === "win32";
 

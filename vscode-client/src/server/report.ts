@@ -1,7 +1,7 @@
 // The doctor's report as Markdown, from plain values. Problems come first, each with how to mend it; what is
 // fine follows, short. Shows no value of a variable, no token and no file's text.
 import type { Origin } from "./locate";
-import type { Tried } from "./python";
+import type { Tried } from "./environment/python";
 import type { Told } from "./sentences";
 import { withoutSecrets } from "./surroundings";
 import { PLACE } from "./versions";

@@ -1,6 +1,6 @@
 // What people read when the server cannot run: one sentence that names the thing first, and the ways out.
 // The doctor shows the same sentence with the longer way to mend it.
-import type { Tried } from "./python";
+import type { Tried } from "./environment/python";
 import type { PackagesBecause, Trouble } from "./trouble";
 
 export type WayOut = "retry" | "log" | "doctor" | "commandSetting" | "pythonSetting" | "proxySetting" | "ownServer";

@@ -1,5 +1,5 @@
 // What can keep the server from running, as data: found in many places, told in one (`sentences.ts`).
-import type { Tried } from "./python";
+import type { Tried } from "./environment/python";
 
 export type PackagesBecause = "unreachable" | "proxy" | "certificate" | "not_found" | "disk_full" | "limit" | "unknown";
 

@@ -15,7 +15,7 @@ from loop_ls.engine.capabilities.values import Capabilities, ReadingCommands
 from loop_ls.engine.roles.tools.shell import readonly_shell
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.engine.sandbox.sandbox import Sandbox
+from loop_ls.engine.subprocesses.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from mcp import types

@@ -17,7 +17,7 @@ from loop_ls.engine.api.route import Handler, read_body
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.api.stream import EventStream
 from loop_ls.engine.process.instance_lock import PROTOCOL, fingerprint
-from loop_ls.engine.sandbox.sandbox import sandbox_in_words
+from loop_ls.engine.subprocesses.sandbox import sandbox_in_words
 from loop_ls.engine.telemetry.numbers import CONTENT_TYPE
 
 

@@ -14,8 +14,8 @@ from loop_ls.engine.roles.tools.command_line import argv_of, words_of
 from loop_ls.engine.roles.tools.command_table import PROGRAMS
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.engine.sandbox.sandbox import REFUSED, Sandbox, find_program, program_environment
 from loop_ls.engine.subprocesses import supervisor
+from loop_ls.engine.subprocesses.sandbox import REFUSED, Sandbox, find_program, program_environment
 
 SECONDS, MOST_SECONDS = 120, 600
 #: What is read of one program's output; a program that writes more is ended.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { expect, test, vi } from "vitest";
 import { type Order, runChild } from "../../../src/server/child";
-import { inUse } from "../../../src/server/inUse";
+import { inUse } from "../../../src/server/environment/inUse";
 
 const node = (program: string, more: Partial<Order> = {}): Order => ({
   command: process.execPath, args: ["-e", program], cwd: tmpdir(), env: process.env, limit: 30_000, ...more,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LABELS, tell } from "../../../src/server/sentences";
-import type { Tried } from "../../../src/server/python";
+import type { Tried } from "../../../src/server/environment/python";
 import type { Trouble } from "../../../src/server/trouble";
 import { fit, versionSentence } from "../../../src/server/versions";
 

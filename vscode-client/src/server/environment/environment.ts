@@ -2,10 +2,10 @@
 // that a half-made one is never used. Two windows make it once; a stamp that does not fit means make it again.
 import { access, constants, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
-import type { RunChild } from "./child";
+import type { RunChild } from "../child";
 import { takeLock } from "./lock";
 import { lastLines, whyPackagesFailed } from "./packages";
-import { TroubleError } from "./trouble";
+import { TroubleError } from "../trouble";
 import type { Wheel } from "./wheel";
 
 const MAKE_LIMIT = 3 * 60_000;

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from loop_ls.engine.sandbox import landlock_exec
-from loop_ls.engine.sandbox.landlock_exec import LIBRARIES, NOT_FENCED, filters_system_calls, landlock_version
+from loop_ls.engine.subprocesses import landlock_exec
+from loop_ls.engine.subprocesses.landlock_exec import LIBRARIES, NOT_FENCED, filters_system_calls, landlock_version
 from loop_ls.text.record import equal_record
 
 #: A sandbox ends with this status where it cannot be put in force; nothing was started then.

@@ -1,7 +1,7 @@
 // Whether a process runs from a folder: an engine may outlive the editor and the version that started it, and
 // its environment must not go away under it. Where this cannot be told, the answer is yes.
 import { readFile, readdir } from "node:fs/promises";
-import type { RunChild } from "./child";
+import type { RunChild } from "../child";
 
 export function inUse(folder: string, run: RunChild, cwd: string): Promise<boolean> {
   switch (process.platform) {

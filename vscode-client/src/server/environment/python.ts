@@ -1,7 +1,7 @@
 // Which Python can make the server's environment: asks each candidate for its version and whether it can make
 // environments, and takes the first that can. Keeps what was tried, for messages and for the doctor.
 import * as path from "node:path";
-import type { RunChild } from "./child";
+import type { RunChild } from "../child";
 
 const LIMIT = 20_000;
 const ASK =

@@ -2,9 +2,9 @@ import { access, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Order, Outcome } from "../../../src/server/child";
-import { clearOld, discardEnvironment, environmentName, madeEnvironment, makeEnvironment, type Making, stepOf } from "../../../src/server/environment";
-import type { TroubleError } from "../../../src/server/trouble";
+import type { Order, Outcome } from "../../../../src/server/child";
+import { clearOld, discardEnvironment, environmentName, madeEnvironment, makeEnvironment, type Making, stepOf } from "../../../../src/server/environment/environment";
+import type { TroubleError } from "../../../../src/server/trouble";
 
 const wheel = { file: "/x/loop.whl", requirements: "/x/requirements.txt", version: "0.1.0", sha256: "ab".repeat(32), oldestPython: [3, 11] as const };
 const fine: Outcome = { ending: "exited", code: 0, stdout: "", stderr: "" };

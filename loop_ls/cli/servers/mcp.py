@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 def _serve_shell(root: Path) -> int:
     """No engine: the shell is this process, and ends with its client."""
     from loop_ls.engine.api.mcp.shell_server import serve_shell
-    from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+    from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 
     sandbox = find_sandbox()
     if isinstance(sandbox, NoSandbox):

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Outcome } from "../../../src/server/child";
-import { whyPackagesFailed } from "../../../src/server/packages";
-import { tell } from "../../../src/server/sentences";
-import { forPython, withoutSecrets } from "../../../src/server/surroundings";
+import type { Outcome } from "../../../../src/server/child";
+import { whyPackagesFailed } from "../../../../src/server/environment/packages";
+import { tell } from "../../../../src/server/sentences";
+import { forPython, withoutSecrets } from "../../../../src/server/surroundings";
 
 const pip = (stderr: string, ending: Outcome["ending"] = "exited"): Outcome => ({ ending, code: 1, stdout: "", stderr });
 

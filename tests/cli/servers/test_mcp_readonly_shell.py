@@ -10,7 +10,7 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
 from loop_ls.engine.roles.access import shell_server
-from loop_ls.engine.sandbox.sandbox import NoSandbox, find_sandbox
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 from tests.cli.conftest import CliProject
 
 pytestmark = pytest.mark.skipif(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Order, Outcome } from "../../../src/server/child";
-import { candidates, findPython, suitable } from "../../../src/server/python";
+import type { Order, Outcome } from "../../../../src/server/child";
+import { candidates, findPython, suitable } from "../../../../src/server/environment/python";
 
 const nothing = { configured: "", selected: undefined, windows: false };
 const missing: Outcome = { ending: "not_started", code: null, stdout: "", stderr: "", error: "ENOENT" };

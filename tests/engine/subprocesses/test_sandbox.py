@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.engine.sandbox import landlock_exec, sandbox
-from loop_ls.engine.sandbox.landlock_exec import landlock_version
-from loop_ls.engine.sandbox.sandbox import Bubblewrap, Landlock, NoSandbox, Sandbox, find_sandbox
+from loop_ls.engine.subprocesses import landlock_exec, sandbox
+from loop_ls.engine.subprocesses.landlock_exec import landlock_version
+from loop_ls.engine.subprocesses.sandbox import Bubblewrap, Landlock, NoSandbox, Sandbox, find_sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these sandboxes are of Linux")
 

@@ -1,7 +1,7 @@
 // Why pip could not install: told from what it said. Decides nothing; a sentence is made of it elsewhere.
-import type { Outcome } from "./child";
-import { withoutSecrets } from "./surroundings";
-import type { PackagesBecause, Trouble } from "./trouble";
+import type { Outcome } from "../child";
+import { withoutSecrets } from "../surroundings";
+import type { PackagesBecause, Trouble } from "../trouble";
 
 /** The first that fits; certificates and proxies before the network, since pip tells of all three at once. */
 const SIGNS: readonly [PackagesBecause, RegExp][] = [
