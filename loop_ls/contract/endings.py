@@ -7,7 +7,7 @@ TypeScript table is generated from this one. Plain Python: the language server i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 Status = Literal[
@@ -173,11 +173,19 @@ def short(reason: str | None, status: str = "") -> str:
     return found.short if found else reason.replace("_", " ")
 
 
-def line(status: str, reason: str | None, number: int = 0, unit: str = "iteration", detail: str = "") -> str:
+def line(
+    status: str,
+    reason: str | None,
+    number: int = 0,
+    unit: str = "iteration",
+    detail: str = "",
+    failed: Sequence[int] = (),
+) -> str:
     """How a run or loop ended, in one line without a sign: `condition met in iteration 3`,
     `limit reached after 5 iterations, condition not met`, `failed in iteration 2: cannot connect`.
 
-    `number`: iterations or rounds that there were; `detail`: the error, or which limit it was.
+    `number`: iterations or rounds that there were; `detail`: the error, or which limit it was; `failed`: which
+    iterations failed, where the loop may go on without them.
     """
     after = f" after {number} {unit}{'' if number == 1 else 's'}" if number else ""
     where = f" in {unit} {number}" if number else ""
@@ -186,6 +194,8 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
     match kind_of(status, reason):
         case "success" if reason == "no_items":
             return words
+        case "success" if reason == "completed" and 0 < len(failed) <= number:
+            return f"{words}: {number - len(failed)} of {number} {unit}s succeeded, {_numbered(failed, unit)} failed"
         case "success":
             return f"{words}{after}" if reason in ("completed", "deadline", None, "") else f"{words}{where}"
         case "limit" if reason == "max_iterations":
@@ -203,8 +213,20 @@ def line(status: str, reason: str | None, number: int = 0, unit: str = "iteratio
             return f"{stopped}{where}{colon}{why}"
 
 
-def ending(state: Mapping[str, object]) -> dict[str, str] | None:
-    """`{kind, sign, short, line}` of a run's state as it travels; None until the run has ended."""
+def _numbered(failed: Sequence[int], unit: str, most: int = 5) -> str:
+    """`iteration 3`, `iterations 3 and 5`, `iterations 1, 2, 3, 4, 5 and 3 more`."""
+    shown = [str(one) for one in failed[:most]]
+    if len(failed) > most:
+        shown.append(f"{len(failed) - most} more")
+    *first, last = shown
+    return f"{unit}s {', '.join(first)} and {last}" if first else f"{unit} {last}"
+
+
+def ending(state: Mapping[str, object], failed: Sequence[int] = ()) -> dict[str, str] | None:
+    """`{kind, sign, short, line}` of a run's state as it travels; None until the run has ended. `failed`: as in `line`.
+    A state that says its ending keeps it."""
+    if isinstance(known := state.get("ending"), dict):
+        return known
     status, given, number = str(state.get("status")), state.get("reason"), state.get("iteration")
     reason = given if isinstance(given, str) else None
     if status not in ENDED:
@@ -214,7 +236,7 @@ def ending(state: Mapping[str, object]) -> dict[str, str] | None:
     error = state.get("error")
     message = str(error.get("message") or "") if isinstance(error, dict) else ""
     detail = _first_line(str(state.get("because") or "") if kind == "limit" else message)
-    told = line(status, reason, number if isinstance(number, int) else 0, unit, detail)
+    told = line(status, reason, number if isinstance(number, int) else 0, unit, detail, failed)
     return {"kind": kind, "sign": _SIGNS[kind], "short": short(reason, status), "line": told}
 
 

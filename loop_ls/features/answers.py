@@ -259,3 +259,4 @@ class LoopView:
     reason: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     error: str = ""
+    failed: tuple[int, ...] = ()  # iterations that it may have gone on without

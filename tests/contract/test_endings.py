@@ -43,6 +43,19 @@ def test_the_sentence_of_a_loop(reason: str, words: str) -> None:
     assert line(status_of(reason), reason, 4) == words
 
 
+@pytest.mark.parametrize(
+    ("failed", "words"),
+    [
+        ([3], "completed: 5 of 6 iterations succeeded, iteration 3 failed"),
+        ([3, 5], "completed: 4 of 6 iterations succeeded, iterations 3 and 5 failed"),
+        ([1, 2, 3, 4, 5, 6], "completed: 0 of 6 iterations succeeded, iterations 1, 2, 3, 4, 5 and 1 more failed"),
+    ],
+)
+def test_a_loop_that_went_on_without_some_of_its_items(failed: list[int], words: str) -> None:
+    assert line("completed", "completed", 6, failed=failed) == words
+    assert line("completed", "condition_met", 6, failed=failed) == "condition met in iteration 6"
+
+
 def test_rounds_give_up_with_a_reason() -> None:
     assert line("completed", "no_ops", 2, "round") == "gave up after 2 rounds: the planner proposed no allowed change"
     assert line("completed", "converged", 2, "round") == "converged in round 2"

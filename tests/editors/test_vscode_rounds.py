@@ -65,8 +65,12 @@ def test_a_broken_workflow_converges_in_round_2(page: Page, file: Path) -> None:
 
     # what failed, proposed, applied and why
     page.locator(".codelens-decoration a", has_text="Timeline").click()
-    expect(page.locator(".tab", has_text="-timeline.md")).to_be_visible()
-    expect(page.locator(".view-line", has_text="The review is refused because nobody said")).to_be_visible()
+    panel = page.frame_locator("iframe.webview.ready").frame_locator("iframe#active-frame")
+    expect(panel.get_by_role("tab", name="Round")).to_have_attribute("aria-selected", "true")
+    expect(panel.locator("#pane")).to_contain_text("Round 2 of 3")
+    panel.get_by_role("treeitem", name="round 1 of 3").click()
+    expect(panel.locator("#pane")).to_contain_text("The review is refused because nobody said")
+    expect(page.locator(".tab", has_text="timeline")).to_have_count(0)  # no Markdown beside it
     picture(page, "rounds-timeline")
     page.locator(".tab", has_text="report.yaml").click()
 

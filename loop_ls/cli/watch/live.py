@@ -108,14 +108,15 @@ class LivePicture:
             line.append(f"  iteration {number}/{part.limit or '?'}  ")
             line.append_text(_bar(number, part.limit))
         else:
-            line.append(f"  {loop_ending(part.reason, number)[2:]}", style)
+            line.append(f"  {loop_ending(part.reason, number, part.failed)[2:]}", style)
         return [line, *(self._round(part, each, width) for each in _shown(part.rounds))]
 
     def _round(self, part: Part, one: Row | None, width: int) -> Text:
         if one is None:
             return Text("         ⋮", "dim")
         known = mark(one)
-        sign, style = _MARKS[known]
+        settled = not known and part.state != "running" and one.status == "completed"  # nobody judges it
+        sign, style = _STATES["done"] if settled else _MARKS[known]
         line = Text(f"     {one.number:>3}  ")
         line.append(f"{sign:<4}", style)
         running = one is part.rounds[-1] and part.state == "running" and not known
@@ -124,7 +125,7 @@ class LivePicture:
         told = self._heard() if running and not one.output else first_line(said(one))
         if one.attempt > 1:
             told = f"(attempt {one.attempt}) {told}"
-        line.append(fitted(told, max(8, room)), "" if known else "cyan")
+        line.append(fitted(told, max(8, room)), "" if known or settled else "cyan")
         if price and not running:
             line.append(f"  {price}", "dim")
         return line

@@ -35,6 +35,7 @@ class Part(NamedTuple):
     text: str = ""
     reason: str | None = None
     rounds: Sequence[Row] = ()
+    failed: Sequence[int] = ()
 
 
 class Watched:
@@ -162,7 +163,7 @@ def _loop(name: str, loop: Loop | None) -> Part:
     if loop is None:
         return Part(shown(name), True)
     state = _STATES.get(loop.status, "running")
-    return Part(shown(name), True, loop.max, state, message_of(loop.error), loop.reason, loop.rows)
+    return Part(shown(name), True, loop.max, state, message_of(loop.error), loop.reason, loop.rows, loop.failed)
 
 
 def _because(event: JsonObject) -> str:

@@ -20,7 +20,9 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
         case "step_completed" if outer and event.get("mode") != "loop":
             return [_line(f"✓ {event.get('step')}", str(event.get("output", "")))]
         case "step_completed" if outer:
-            ended = loop_ending(text_field(event, "reason"), int_field(event, "totalIterations") or 0)
+            loop = watched.view.loops.get(place)
+            failed = () if loop is None else loop.failed
+            ended = loop_ending(text_field(event, "reason"), int_field(event, "totalIterations") or 0, failed)
             return [f"{event.get('step')}: {ended}"]
         case "step_failed" if outer:
             return [_line(f"✗ {event.get('step')}", message_of(event.get("error")))]

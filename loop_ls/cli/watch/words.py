@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.contract import endings, questions
@@ -51,10 +51,10 @@ def verdict_word(verdict: str) -> str:
     return VERDICTS[verdict] if verdict in ("yes", "no", "impossible") else "?"
 
 
-def loop_ending(reason: str | None, iterations: int) -> str:
-    """How a loop ended. A limit never looks like success."""
+def loop_ending(reason: str | None, iterations: int, failed: Sequence[int] = ()) -> str:
+    """How a loop ended; `failed`: the iterations that it went on without. A limit never looks like success."""
     status = status_of(reason or "completed")
-    return f"{sign(status, reason)} {line(status, reason, iterations)}"
+    return f"{sign(status, reason)} {line(status, reason, iterations, failed=failed)}"
 
 
 def ending(state: RunStateView, said: str = "") -> str:

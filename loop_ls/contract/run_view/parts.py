@@ -190,6 +190,12 @@ class Loop:
     rows: list[Row] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
 
+    @property
+    def failed(self) -> list[int]:
+        """Iterations whose last try failed."""
+        last = {row.number: row for row in self.rows}
+        return sorted(number for number, row in last.items() if row.status == "failed")
+
 
 class Node(NamedTuple):
     """An element of the run's graph, by the names that lead to it."""

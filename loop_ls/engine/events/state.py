@@ -68,6 +68,7 @@ class RunState(NamedTuple):
     label: str | None = None
     loop: str | None = None
     iteration: int = 0
+    failed: tuple[int, ...] = ()  # iterations of its loop that failed, and were not tried again with success
     max_iterations: int | None = None
     stage: str | None = None
     turn: StageTurn | None = None  # of a role loop: index, role and label of the stage that it is at
@@ -174,7 +175,7 @@ class RunState(NamedTuple):
             "exitCode": exit_code(self.status, self.reason),
             "lastSeq": self.last_seq,
         }
-        found["ending"] = ending(found)
+        found["ending"] = ending(found, self.failed)
         return cast("RunStateView", {name: value for name, value in found.items() if value is not None})
 
 
@@ -199,7 +200,9 @@ def _changes(state: RunState, kind: str, body: JsonObject, at: float) -> Changes
         case "iteration_started":
             return _iteration_begins(state, body)
         case "iteration":
-            return {"last_output": body.get("output")} if _followed(state, body) else {}
+            return {"last_output": body.get("output"), "failed": _failed(state, body)} if _followed(state, body) else {}
+        case "iteration_failed":
+            return {"failed": _failed(state, body, True)} if _followed(state, body) else {}
         case "judged":
             shown = ("iteration", "verdict", "answer", "local", "cut")
             return {"verdict": {k: body[k] for k in shown if k in body}} if _followed(state, body) else {}
@@ -392,6 +395,7 @@ def _loop_begins(state: RunState, body: JsonObject) -> Changes:
         "depth": depth,
         "stage": body.get("step"),
         "iteration": 0,
+        "failed": (),
         "max_iterations": body.get("maxIterations"),
         "criterion": {"type": "condition", "value": condition} if condition else state.criterion,
         "verdict": None,
@@ -407,6 +411,13 @@ def _iteration_begins(state: RunState, body: JsonObject) -> Changes:
         "loop": body.get("loop", state.loop),
         "depth": int_field(body, "depth") or 0,
     }
+
+
+def _failed(state: RunState, body: JsonObject, failed: bool = False) -> tuple[int, ...]:
+    """Which iterations have failed after this one has ended."""
+    number = int_field(body, "iteration") or 0
+    others = tuple(one for one in state.failed if one != number)
+    return tuple(sorted((*others, number))) if failed else others
 
 
 def _cut(body: JsonObject) -> Changes:

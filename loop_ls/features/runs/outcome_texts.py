@@ -24,7 +24,8 @@ def ended_in_words(loop: LoopView) -> str:
     number, failed = loop.iteration, [verdict.verdict == "failed" for verdict in loop.verdicts]
     if loop.reason == "max_iterations" and failed and all(failed):
         return f"limit reached after {count(number, 'iteration')}, all of them failed"
-    return line(loop.status, loop.reason, number, detail=excerpt(loop.error, 120) if loop.error else "")
+    detail = excerpt(loop.error, 120) if loop.error else ""
+    return line(loop.status, loop.reason, number, detail=detail, failed=loop.failed)
 
 
 def run_in_words(run: ShownRun) -> str:

@@ -60,7 +60,7 @@ def _loop(loop: Loop, status: str, state: JsonObject) -> LoopView:
     if how == "running":
         how, reason = (status, text_field(state, "reason") or None) if status in ENDED else (_going(status), reason)
     error, verdicts = message_of(loop.error), tuple(loop.verdicts)
-    return LoopView(loop.name, how, loop.iteration, loop.max, reason, verdicts, error)
+    return LoopView(loop.name, how, loop.iteration, loop.max, reason, verdicts, error, tuple(loop.failed))
 
 
 def _going(status: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract import endings
 from loop_ls.contract.amounts import money
 from loop_ls.features.runs.enhance_rounds import ended_in_rounds, progress_in_words
 from loop_ls.formats.registry import ASSISTANT
@@ -105,10 +106,8 @@ def ending(record: RunRecord) -> str:
     rounds = record.view().rounds
     if rounds is not None:
         return ended_in_rounds(rounds)
-    state = record.state
-    reason = str(state.get("reason") or state.get("status") or "ended").replace("_", " ")
-    iteration = state.get("iteration")
-    return f"{reason} after {iteration} iteration{'s' if iteration != 1 else ''}" if iteration else reason
+    told = endings.ending(record.state)
+    return told["line"] if told else text_field(record.state, "status").replace("_", " ") or "ended"
 
 
 def run_of(token: object) -> str | None:

@@ -80,6 +80,19 @@ def test_verbose_tells_a_warning_once(shared: CliProject) -> None:
     assert "[WARN] `each` has 3 items" in done.stderr
 
 
+def test_a_loop_that_went_on_without_an_item_says_which(shared: CliProject) -> None:
+    shared.write("most.answers.yaml", "answers:\n  - when: {contains: second}\n    say: {fail: bad_answer}\n  - say: fine\n")
+    items = MANY.replace('"b"', '"second"').replace("topic: x", "topic: '{{loop.current}}'").replace(": 2", ": 3")
+    text = DEVELOP.partition("loops:")[0].replace("develop_it", "most") + items + "    on_failure: continue\n"
+    shared.write("most.yaml", text)
+    done = shared.call("run", "most.yaml", "--input", "x")
+    assert done.returncode == 0, done.stderr
+    said = "✓ completed: 2 of 3 iterations succeeded, iteration 2 failed"
+    assert f"each: {said}\n" in done.stderr
+    assert f"   {said} · " in done.stderr
+    assert "after 3 iterations" not in done.stderr
+
+
 @pytest.mark.parametrize(("word", "stdin"), [("-", "from stdin"), ("@in.txt", None), ("from argument", None)])
 def test_the_input_comes_from_where_it_is_said(shared: CliProject, word: str, stdin: str | None) -> None:
     shared.write("in.txt", "from a file")

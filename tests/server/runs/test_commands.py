@@ -82,7 +82,7 @@ def test_progress_is_begun_reported_and_ended(fake: Start, folder: Path) -> None
     assert begin["title"] == "refine"
     assert begin["cancellable"] is True
     editor.command("loopLs.resume", {"runId": answer["runId"]})
-    assert "max iterations" in progress("end")["message"]
+    assert "limit reached after 3 iterations" in progress("end")["message"]
 
 
 def test_the_cancel_button_of_the_progress_stops_the_run(fake: Start, folder: Path) -> None:

@@ -6,12 +6,14 @@ import type { RunState } from "../runs/state";
 import { asItem } from "../views/choosing";
 import { RunDocuments } from "./documents";
 import { RunPanel } from "./runPanel";
+import type { Tab } from "./shape";
 
 export const VIEW_TYPE = "loopLs.run";
 
 interface Wanted {
   runId?: string;
   iteration?: number;
+  tab?: Tab;
 }
 
 export class Panels implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -25,11 +27,11 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
   async open(given: unknown, restored?: vscode.WebviewPanel): Promise<void> {
     const wanted = wantedOf(given) ?? (restored ? undefined : await choose(this.around));
     if (!wanted?.runId) return restored?.dispose();
-    const { runId, iteration } = wanted;
+    const { runId, iteration, tab } = wanted;
     const shown = this.shown.get(runId);
     if (shown && !restored) {
       shown.panel.reveal(undefined, false);
-      shown.reveal(iteration);
+      shown.reveal(iteration, tab);
       return;
     }
     shown?.panel.dispose();
@@ -40,7 +42,7 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
     const closed = () => {
       if (this.shown.get(runId)?.panel === panel) this.shown.delete(runId);
     };
-    this.shown.set(runId, new RunPanel(runId, panel, this.around, iteration, closed));
+    this.shown.set(runId, new RunPanel(runId, panel, this.around, { iteration, tab }, closed));
   }
 
   /** Where runs are shown already; a second one makes no third column. */
@@ -63,7 +65,8 @@ function wantedOf(given: unknown): Wanted | undefined {
   const argument = given as (Wanted & { state?: { runId?: string } }) | string | undefined | null;
   if (typeof argument === "string") return { runId: argument };
   const runId = argument?.runId ?? argument?.state?.runId;
-  return runId ? { runId, iteration: typeof argument?.iteration === "number" ? argument.iteration : undefined } : undefined;
+  if (!runId) return undefined;
+  return { runId, iteration: typeof argument?.iteration === "number" ? argument.iteration : undefined, tab: argument?.tab };
 }
 
 /** From the palette: which of the last runs. */

@@ -7,7 +7,7 @@ import { act } from "./actions";
 import { detailOf } from "./details";
 import { Following } from "./following";
 import { headOf } from "./head";
-import type { All, ToHost, ToPage } from "./shape";
+import type { All, Tab, ToHost, ToPage } from "./shape";
 import { View } from "./view";
 
 const GATHER = 40;
@@ -19,6 +19,7 @@ export class RunPanel implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private ready = false;
   private select: string | undefined;
+  private tab: Tab | undefined;
   private seenGraph: unknown;
   private readonly opened = Date.now();
 
@@ -26,11 +27,11 @@ export class RunPanel implements vscode.Disposable {
     readonly runId: string,
     readonly panel: vscode.WebviewPanel,
     private readonly around: Surroundings,
-    iteration: number | undefined,
+    first: { iteration?: number; tab?: Tab },
     closed: () => void,
   ) {
     this.following = new Following(runId, around.server, around.runs, this.view, () => this.changed());
-    this.reveal(iteration);
+    this.reveal(first.iteration, first.tab);
     const { webview } = panel;
     this.parts.push(
       this.following,
@@ -45,10 +46,11 @@ export class RunPanel implements vscode.Disposable {
     void this.following.catchUp();
   }
 
-  /** Shows the iteration with this number, once it is there. */
-  reveal(iteration: number | undefined): void {
-    if (iteration === undefined) return;
-    this.select = `number:${iteration}`;
+  /** Shows the iteration with this number, once it is there, and this tab. */
+  reveal(iteration: number | undefined, tab: Tab | undefined): void {
+    if (iteration === undefined && tab === undefined) return;
+    if (iteration !== undefined) this.select = `number:${iteration}`;
+    this.tab = tab;
     this.changed();
   }
 
@@ -81,6 +83,7 @@ export class RunPanel implements vscode.Disposable {
       ...(view.nodesChanged ? { nodes: view.nodes } : {}),
       ...(this.seenGraph !== following.graph ? { graph: following.graph } : {}),
       ...(this.selected() ? { select: this.selected() } : {}),
+      ...(this.tab ? { tab: this.tab } : {}),
     };
     this.sent();
     void this.panel.webview.postMessage(change);
@@ -99,6 +102,7 @@ export class RunPanel implements vscode.Disposable {
       banner: following.banner,
       reading: following.reading,
       select: this.selected(),
+      tab: this.tab,
     };
     this.sent();
     void this.panel.webview.postMessage(all);
@@ -110,6 +114,7 @@ export class RunPanel implements vscode.Disposable {
     view.roundsChanged = view.nodesChanged = view.live.changed = false;
     this.seenGraph = this.following.graph;
     if (this.selected()) this.select = undefined;
+    this.tab = undefined;
   }
 
   /** The row that somebody asked for, as soon as there is one with that number. */

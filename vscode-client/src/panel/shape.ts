@@ -137,9 +137,15 @@ export interface All {
   reading: boolean;
 }
 
+/** What the host wants to be looked at: a row, a tab, or both; a tab alone is about the newest row. */
+export interface Wish {
+  select?: string;
+  tab?: Tab;
+}
+
 export type ToPage =
-  | ({ type: "all"; select?: string } & All)
-  | ({ type: "change"; select?: string } & Partial<Omit<All, "banner">> & { banner?: Banner | null })
+  | ({ type: "all" } & Wish & All)
+  | ({ type: "change" } & Wish & Partial<Omit<All, "banner">> & { banner?: Banner | null })
   | { type: "detail"; detail: Detail };
 
 export type ToHost =

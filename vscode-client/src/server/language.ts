@@ -62,8 +62,12 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
         const [first] = args as [Argument?];
         // Other editors get the transcript as a document; here there is a panel for it.
         if (command === "loopLs.history" && first?.show === true) return vscode.commands.executeCommand("loopLs.client.openRun", first);
-        const call = async (argument: Argument) => (await next(command, [argument])) as Answer | undefined;
-        return settle(call, first ?? {}, memory);
+        const settled = (name: string, given: Argument) => settle(async (argument) => (await next(name, [argument])) as Answer | undefined, given, memory);
+        if (command !== "loopLs.enhance.timeline" || first?.show !== true) return settled(command, first ?? {});
+        // The same for the timeline of an enhance loop: its rounds stand in the panel of the newest loop of the file.
+        const answer = await settled("loopLs.enhance.status", { uri: first.uri });
+        const { runId } = (answer?.state ?? {}) as { runId?: string };
+        return runId ? vscode.commands.executeCommand("loopLs.client.openRun", { runId, tab: "round" }) : answer;
       },
       provideDiagnostics: async (about, previous, token, next) => {
         const report = await next(about, previous, token);

@@ -1,10 +1,10 @@
 // The panel as a whole: what is selected, what follows the run, what is said aloud. Draws; asks by messages only.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Detail, Row, Tab } from "../shape";
+import type { Detail, Row, Tab, Wish } from "../shape";
 import { Bars } from "./bars";
 import { Details, tabsOf } from "./details";
 import { Header } from "./header";
-import { type Model, newest } from "./model";
+import { type Model, newest, roundOf } from "./model";
 import { keep, type Kept, say } from "./talk";
 import { Timeline } from "./timeline";
 import { announcement } from "./words";
@@ -12,8 +12,8 @@ import { announcement } from "./words";
 interface Props {
   model: Model;
   detail: Detail | undefined;
-  /** A row that the host wants to be shown; `at` tells one wish from the next. */
-  wish: { row: string; at: number } | undefined;
+  /** What the host wants to be shown; `at` tells one wish from the next. */
+  wish: (Wish & { at: number }) | undefined;
   kept: Kept;
 }
 
@@ -23,7 +23,9 @@ export function App({ model, detail, wish, kept }: Props) {
   const [tab, setTab] = useState<Tab | undefined>(kept.tab);
   const now = useNow(head?.working === true || rows.some((row) => row.endedAt === undefined && head?.ended === false));
   useEffect(() => {
-    if (wish) setChosen(wish.row);
+    if (!wish) return;
+    setChosen(wish.select);
+    if (wish.tab) setTab(wish.tab);
   }, [wish?.at]);
   const latest = useMemo(() => newest(rows), [rows]);
   const selected = chosen !== undefined && model.byId.has(chosen) ? chosen : latest?.id;
@@ -81,7 +83,7 @@ export function App({ model, detail, wish, kept }: Props) {
             head={head}
             row={row}
             rows={rows}
-            round={model.rounds.find((round) => round.row === row?.id)}
+            round={roundOf(model, row)}
             live={model.live}
             detail={detail}
             graph={model.graph}

@@ -88,7 +88,7 @@ function Pane({ shown, row, round, live, detail, graph, nodes, head }: Props & {
   if (!row) return <p class="empty">Select an iteration to see what it said.</p>;
   switch (shown) {
     case "round":
-      return round ? <RoundView round={round} row={row} head={head} /> : <p class="empty">Select a round to see what became of it.</p>;
+      return round ? <RoundView round={round} head={head} /> : <p class="empty">Select a round to see what became of it.</p>;
     case "output":
       return <OutputView row={row} detail={detail} live={live.filter((one) => one.row === row.id)} />;
     case "question":

@@ -1,6 +1,6 @@
 // What the page knows, and how messages of the host change it. Rows keep their identity where they did not change,
 // so that only what is new is drawn. No page.
-import type { All, Row, ToPage } from "../shape";
+import type { All, Round, Row, ToPage } from "../shape";
 
 export interface Model extends All {
   /** Rows by their id, in the order in which they began. */
@@ -14,7 +14,7 @@ export function taken(model: Model, message: ToPage): Model {
     case "all":
       return { ...EMPTY, ...message, byId: new Map(message.rows.map((row) => [row.id, row])) };
     case "change": {
-      const { rows, banner, type, select, ...rest } = message;
+      const { rows, banner, type, select, tab, ...rest } = message;
       const byId = rows ? merged(model.byId, rows) : model.byId;
       const shown = rows ? [...byId.values()] : model.rows;
       return { ...model, ...rest, rows: shown, byId, banner: banner === undefined ? model.banner : (banner ?? undefined) };
@@ -36,6 +36,15 @@ export function newest(rows: readonly Row[]): Row | undefined {
   const iterations = rows.filter((row) => row.kind === "iteration");
   const going = iterations.findLast((row) => row.parent === undefined || row.status === "running");
   return iterations.findLast((row) => row.status === "waiting") ?? going ?? iterations.at(-1) ?? rows.findLast((row) => row.kind === "step");
+}
+
+/** The round of an enhance loop in which this row stands, or that it is. */
+export function roundOf({ rounds, byId }: Model, row: Row | undefined): Round | undefined {
+  for (let at = row; at; at = at.parent === undefined ? undefined : byId.get(at.parent)) {
+    const found = rounds.find((round) => round.row === at.id);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** The iteration of the same loop before this one. */

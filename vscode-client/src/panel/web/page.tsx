@@ -1,6 +1,6 @@
 // The page of a panel: hears its host, keeps the model, draws. Says `ready` once, and is then told everything.
 import { render } from "preact";
-import type { Detail, ToPage } from "../shape";
+import type { Detail, ToPage, Wish } from "../shape";
 import { App } from "./app";
 import { EMPTY, taken } from "./model";
 import "./page.css";
@@ -10,7 +10,7 @@ const root = document.getElementById("app");
 const restored = kept();
 let model = EMPTY;
 let detail: Detail | undefined;
-let wish: { row: string; at: number } | undefined;
+let wish: (Wish & { at: number }) | undefined;
 let wishes = 0;
 
 function draw(): void {
@@ -22,7 +22,7 @@ window.addEventListener("message", (event: MessageEvent<ToPage>) => {
   if (message.type === "detail") detail = message.detail;
   else {
     model = taken(model, message);
-    if (message.select) wish = { row: message.select, at: ++wishes };
+    if (message.select || message.tab) wish = { select: message.select, tab: message.tab, at: ++wishes };
   }
   draw();
 });

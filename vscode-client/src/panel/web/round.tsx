@@ -1,10 +1,10 @@
 // One round of an enhance loop: what failed, what was proposed and why, what was refused, what is in the file now.
-import type { Change, Head, Round, Row } from "../shape";
+import type { Change, Head, Round } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
 import { money } from "../../runs/amounts";
 
-export function RoundView({ round, row, head }: { round: Round; row: Row; head: Head }) {
+export function RoundView({ round, head }: { round: Round; head: Head }) {
   return (
     <div class="round">
       <p class="burn">
@@ -36,7 +36,7 @@ export function RoundView({ round, row, head }: { round: Round; row: Row; head: 
           <p class="muted">{round.reported ? "Nothing: the loop has converged." : "Not known before the round has ended."}</p>
         )}
       </section>
-      {round.status === "failed" ? <Plan round={round} row={row} /> : null}
+      {round.status === "failed" ? <Plan round={round} /> : null}
     </div>
   );
 }
@@ -62,7 +62,7 @@ function Trials({ round }: { round: Round }) {
   );
 }
 
-function Plan({ round, row }: { round: Round; row: Row }) {
+function Plan({ round }: { round: Round }) {
   const nothing = round.planProblem || (round.planned ? "Nothing." : "Not planned (last round).");
   return (
     <>
@@ -96,7 +96,7 @@ function Plan({ round, row }: { round: Round; row: Row }) {
         <section id="changes">
           <div class="panehead">
             <h3>Changes of the file</h3>
-            <button type="button" class="link" onClick={() => act({ verb: "show", row: row.id, what: "diff" })}>
+            <button type="button" class="link" onClick={() => act({ verb: "show", row: round.row, what: "diff" })}>
               Open in editor
             </button>
           </div>

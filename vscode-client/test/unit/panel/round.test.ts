@@ -2,6 +2,7 @@
 import type { ComponentChild, VNode } from "preact";
 import { expect, test, vi } from "vitest";
 import type { Head, Round, Row } from "../../../src/panel/shape";
+import { EMPTY, roundOf } from "../../../src/panel/web/model";
 import { RoundView } from "../../../src/panel/web/round";
 
 vi.hoisted(() => Object.assign(globalThis, { acquireVsCodeApi: () => ({ postMessage: () => undefined, getState: () => undefined, setState: () => undefined }) }));
@@ -23,7 +24,7 @@ function textOf(node: ComponentChild): string {
 }
 
 function shown(more: Partial<Round>): string[] {
-  const text = textOf(RoundView({ round: { ...round, ...more }, row: { id: "report/2" } as Row, head: { max: 3, caps: {} } as Head }));
+  const text = textOf(RoundView({ round: { ...round, ...more }, head: { max: 3, caps: {} } as Head }));
   return text.split("\n");
 }
 
@@ -40,4 +41,12 @@ test("a round without cases says nothing of trials", () => {
   const lines = shown({});
   expect(lines.join()).not.toContain("Trials");
   expect(lines.join()).toContain("What failed");
+});
+
+test("what happens inside a round shows that round", () => {
+  const rows = [{ id: "report/2" }, { id: "report/2/develop#loop", parent: "report/2" }, { id: "report/2/develop/1", parent: "report/2/develop#loop" }] as Row[];
+  const model = { ...EMPTY, rounds: [{ ...round, number: 1, row: "report/1" }, round], byId: new Map(rows.map((row) => [row.id, row])) };
+  for (const row of rows) expect(roundOf(model, row)?.number).toBe(2);
+  expect(roundOf(model, { id: "report/3" } as Row)).toBeUndefined();
+  expect(roundOf(model, undefined)).toBeUndefined();
 });
