@@ -64,6 +64,7 @@ class Session:
         self.settles_answers = False
         self.lists_runs = False
         self.asks_people = False
+        self.shows_runs = False
         self.folders: dict[str, Folder] = {}
         self.open: dict[str, OpenDocument] = {}
         self._editor_settings: object = None
@@ -71,7 +72,8 @@ class Session:
     def begin(self, params: JsonObject, client: ClientFacts) -> None:
         """`initialize`. `settlesAnswers` says that the client itself asks for what a command's answer
         misses, and shows refusals; `listsRuns` that it wants the states of all runs of its folders;
-        `asksPeople` that it asks for decisions about waiting runs in its own way."""
+        `asksPeople` that it asks for decisions about waiting runs in its own way; `showsRuns` that it shows
+        runs in its own way."""
         self.encoding = cast(Encoding, client.encoding)
         options = params.get("initializationOptions")
         options = options if isinstance(options, dict) else {}
@@ -79,6 +81,7 @@ class Session:
         self.settles_answers = options.get("settlesAnswers") is True
         self.lists_runs = options.get("listsRuns") is True
         self.asks_people = options.get("asksPeople") is True
+        self.shows_runs = options.get("showsRuns") is True
         self._editor_settings = options.get("settings")
         for uri in _folders(params):
             self.add_folder(uri)

@@ -42,6 +42,8 @@ def _together(files: list[JsonObject], texts: list[str]) -> str:
 _SEEN_IN = 10.0
 _APPLY_LIMIT = 600.0
 _ASK_LIMIT = 24 * 3600.0
+#: Asks a client that shows runs in its own way to show one.
+SHOW_RUN = "loopLs/show"
 GO_ON, SHOW, AS_IT_IS, STOP, AGAIN = (
     "Continue to next round",
     "Show changes",
@@ -251,6 +253,8 @@ class Rounds:
         return f"Round {question.get('round')} of `{name}` failed; {changes} proposed. {why}".strip()
 
     async def _show(self, record: RunRecord) -> None:
+        if self._session.shows_runs:
+            return self._client.notify(SHOW_RUN, {"runId": record.run_id, "tab": "round"})
         answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, "timeline"))
         if answer.get("ok"):
             data = await self._runs.data_folder(record.run_id)

@@ -81,7 +81,9 @@ def test_verbose_tells_a_warning_once(shared: CliProject) -> None:
 
 
 def test_a_loop_that_went_on_without_an_item_says_which(shared: CliProject) -> None:
-    shared.write("most.answers.yaml", "answers:\n  - when: {contains: second}\n    say: {fail: bad_answer}\n  - say: fine\n")
+    shared.write(
+        "most.answers.yaml", "answers:\n  - when: {contains: second}\n    say: {fail: bad_answer}\n  - say: fine\n"
+    )
     items = MANY.replace('"b"', '"second"').replace("topic: x", "topic: '{{loop.current}}'").replace(": 2", ": 3")
     text = DEVELOP.partition("loops:")[0].replace("develop_it", "most") + items + "    on_failure: continue\n"
     shared.write("most.yaml", text)

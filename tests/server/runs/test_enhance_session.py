@@ -366,3 +366,12 @@ def test_progress_tells_the_round_the_money_and_what_is_done() -> None:
     assert report(record)["message"] == "Round 2 of 3 · $1.09 of $5.00 · planning changes"
     assert record.take({"kind": "completed", "reason": "budget", "seq": 4})
     assert ending(record) == "◼ gave up after 2 rounds: budget used up · $1.09"
+
+
+async def test_a_client_that_shows_runs_in_its_own_way_gets_no_markdown(tmp_path: Path) -> None:
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    buffer.server.context.session.shows_runs = True
+    await rounds_of(buffer)._show(RunRecord("r1"))
+    told = [one for one in buffer.heard if one.get("method") in ("loopLs/show", "window/showDocument")]
+    assert [(one["method"], one["params"]) for one in told] == [("loopLs/show", {"runId": "r1", "tab": "round"})]

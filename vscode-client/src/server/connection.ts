@@ -156,6 +156,7 @@ export class Connection implements Server, vscode.Disposable {
     client.onNotification("loopLs/event", (event: RunEvent) => this.runs.happen(event));
     client.onNotification("loopLs/view", (notice: ViewNotice) => this.runs.view(notice));
     client.onNotification("loopLs/run", (state: RunState) => this.runs.take(state));
+    client.onNotification("loopLs/show", (wanted: Argument) => void vscode.commands.executeCommand("loopLs.client.openRun", wanted));
     client.onNotification("loopLs/engine", ({ running }: { running: boolean }) => this.runs.engineIs(running));
     this.running = running;
     try {

@@ -46,6 +46,7 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
       settlesAnswers: true,
       listsRuns: true,
       asksPeople: true,
+      showsRuns: true,
       settings: vscode.workspace.getConfiguration("loopLs"),
     },
     initializationFailedHandler: () => false,

@@ -142,6 +142,41 @@ steps:
     run: 'Publish {{review}}'
 `;
 
+/** A workflow and one that it calls; a plan mends both. */
+export const mendedTogether = (): Record<string, string> => ({
+  "report.yaml": `$schema: "workflow/v2.0"
+name: report
+version: 1.0.0
+execution: {provider: scripted, model: writer}
+steps:
+  - name: draft
+    template: {name: write, with: {input: "{{input}}"}}
+  - name: publish
+    run: "Publish {{draft}}"   # the last step
+`,
+  "write.yaml": `$schema: "workflow/v2.0"
+name: write
+version: 1.0.0
+execution: {provider: scripted, model: writer}
+steps:
+  - name: words
+    run: "Write about the sea"   # the first words
+`,
+  "report.answers.yaml": `answers:
+  - when: {purpose: planner}
+    say: |
+      {"rationale": "Nobody said in what tone.",
+       "ops": [{"op": "set_instructions", "file": "write.yaml", "target": "words", "run": "Write kindly about the sea", "reason": "a tone"},
+               {"op": "set_instructions", "target": "publish", "run": "Publish all of {{draft}}", "reason": "all of it"}]}
+  - when: {step: words, contains: kindly}
+    say: Dear sea.
+  - when: {step: words}
+    say: {fail: bad_answer}
+  - say: fine
+`,
+  ".loop-ls.yaml": `${SETTINGS}enhance:\n  files: [write.yaml]\n  workflows:\n    report:\n      enabled: true\n`,
+});
+
 /** A workflow that fails until a planner has mended it. */
 export const mended = (options: { pause: boolean; delay?: number }): Record<string, string> => ({
   "report.yaml": BROKEN,

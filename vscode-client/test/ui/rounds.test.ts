@@ -4,7 +4,7 @@ import * as path from "node:path";
 import { expect, test, vi } from "vitest";
 import { inEditor } from "../editor/inEditor";
 import { openShown } from "../editor/panel";
-import { mended } from "../editor/panelFlows";
+import { mended, mendedTogether } from "../editor/panelFlows";
 
 vi.setConfig({ testTimeout: 300_000 }); // whole stories, on machines that may be busy
 
@@ -30,4 +30,24 @@ test("rounds say what failed, was proposed, rejected and applied, and a person l
   await window.picture("rounds-ended");
   await window.line("Review {{draft}} kindly").waitFor();
   expect(readFileSync(path.join(folder, "report.yaml"), "utf8")).not.toContain("kindly"); // an edit of the editor, not saved
+});
+
+test("one undo takes back what a plan changed in several files, those that were not open included", async () => {
+  const files = mendedTogether();
+  const { folder, window } = await editor.open(files, "report.yaml");
+  await window.lens("Run workflow").click();
+  await window.answer("the sea");
+  await window.told("converged in round 2").waitFor({ timeout: 90_000 });
+  await window.show("write.yaml");
+  await window.line("Write kindly about the sea").waitFor();
+  expect(readFileSync(path.join(folder, "write.yaml"), "utf8")).toBe(files["write.yaml"]); // an edit of the editor, not saved
+
+  await window.show("report.yaml");
+  await window.line("Publish all of {{draft}}").click();
+  await window.page.keyboard.press("Control+z");
+  await expect.poll(() => window.page.locator(".tab.dirty").count(), { timeout: 60_000 }).toBe(0);
+  await window.line('run: "Publish {{draft}}"').waitFor();
+  await window.show("write.yaml");
+  await window.line('run: "Write about the sea"').waitFor();
+  await window.picture("rounds-several-files");
 });
