@@ -254,7 +254,8 @@ class Rounds:
 
     async def _show(self, record: RunRecord) -> None:
         if self._session.shows_runs:
-            return self._client.notify(SHOW_RUN, {"runId": record.run_id, "tab": "round"})
+            self._client.notify(SHOW_RUN, {"runId": record.run_id, "tab": "round"})
+            return
         answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, "timeline"))
         if answer.get("ok"):
             data = await self._runs.data_folder(record.run_id)
