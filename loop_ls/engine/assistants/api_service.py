@@ -10,11 +10,13 @@ import asyncio
 from typing import cast
 
 from loop_ls.contract.answers import Approved, Controlled, NewRun, Refusal
-from loop_ls.contract.run_state import RunStateView
+from loop_ls.contract.run_state import PendingApproval, RunStateView
 from loop_ls.engine.assistants.discovery import Assistants, Found
 from loop_ls.engine.assistants.views import agent_id, last_state, loop_state, pending
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.users import OWNER, Person
 from loop_ls.engine.events import RunState
+from loop_ls.engine.protection.guard import MARK
 from loop_ls.engine.service import Engine
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.text.json_value import Json, JsonObject
@@ -67,10 +69,15 @@ class AssistantService:
         return await self.engine.control(verb, run.run_id)
 
     async def approve(
-        self, run: RunState, loop_id: str, approved: bool, decision: Json, feedback: Json
+        self, person: Person, run: RunState, loop_id: str, approved: bool, decision: Json, feedback: Json
     ) -> Approved | Refusal:
         """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
         only `approved` counts."""
+        if not person.controls(run.user) and any(
+            _is_about_gate(one) for one in run.asked if one.get("loopId") == loop_id
+        ):
+            told = f"An agent of `{run.user or OWNER}` touched protected files."
+            return Refused("forbidden", told, "Only this user and admins can decide about them.").answer()
         if self._assistants is None or not await asyncio.to_thread(self._assistants.revise, run.path or ""):
             decision = feedback = None
         answer = await self.engine.approve(run.run_id, loop_id, approved, decision, feedback)
@@ -106,3 +113,8 @@ class AssistantService:
                 whole = await self.engine.state(row["runId"])
                 return last_state(whole["state"]) if whole["ok"] else None
         return None
+
+
+def _is_about_gate(question: PendingApproval) -> bool:
+    """Whether a person is asked what an agent did to protected files: no other user decides that."""
+    return MARK in question.get("place", "")

@@ -276,3 +276,47 @@ async def test_AB_155_there_is_no_way_in_without_a_token_and_the_owners_is_an_ed
     assert (await served.post("start", {"message": "x"}, OWNER_TOKEN)).status_code == 202
     client = await served.socket(OWNER_TOKEN)
     assert client.io.connected
+
+
+async def touched(served: ServedProject) -> dict[str, Any]:
+    """The question about a loop of the owner whose agent wrote instructions for the next one."""
+    served.agent.say({"text": "done", "bash": "echo > AGENTS.md"}, {"text": "again"})
+    await started(served)
+    return await pending(served)
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_no_other_user_decides_what_an_agent_may_do_to_protected_files(
+    served: ServedProject, approved: bool
+) -> None:
+    question = await touched(served)
+    assert question["loopId"]
+    answer = {"loopId": question["loopId"], "approved": approved}
+    for name, role, status in (("eve", "viewer", 403), ("eve", "editor", 403)):
+        told = await served.post("approve", answer, served.token(name, role))
+        assert told.status_code == status, told.text
+    assert (await pending(served))["loopId"] == question["loopId"]
+    told = await served.post("approve", answer, served.token("ada", "admin"))
+    assert told.json()["data"] == {"resolved": True}
+    await over(served)
+
+
+async def test_no_socket_of_another_user_decides_it_either(served: ServedProject) -> None:
+    question = await touched(served)
+    eve = await served.socket(served.token("eve", "editor"))
+    await eve.send("loop:approve", loopId=question["loopId"], approved=True)
+    told = await eve.until("agent:error")
+    assert told["type"] == "POLICY_ERROR" and "touched protected files" in str(told)
+    assert (await pending(served))["loopId"] == question["loopId"]
+    assert (await served.post("approve", {"loopId": question["loopId"], "approved": True})).json()["success"]
+    await over(served)
+
+
+async def test_whoever_started_it_decides_about_protected_files(served: ServedProject) -> None:
+    served.agent.say({"text": "done", "bash": "echo > AGENTS.md"}, {"text": "again"})
+    token = served.token("eve", "editor")
+    assert (await served.post("start", {"message": "do it"}, token)).status_code == 202
+    question = await pending(served)
+    body = {"loopId": question["loopId"], "approved": True}
+    assert (await served.post("approve", body, token)).json()["data"] == {"resolved": True}
+    await over(served)

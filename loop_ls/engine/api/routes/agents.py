@@ -88,15 +88,18 @@ async def approve(request: Request, assistants: AssistantService, agent: str) ->
     run = assistants.active(agent)
     if run is None:
         return failure(400, NO_LOOP)
-    answer = await _decided(assistants, run, body)
+    answer = await _decided(assistants, person_of(request), run, body)
     if not answer["ok"]:
-        return failure(400, answer["message"], code=answer["code"])
+        status = 403 if answer["code"] == "forbidden" else 400
+        return failure(status, answer["message"], code=answer["code"])
     return success({"resolved": bool(answer["resolved"])})
 
 
-async def _decided(assistants: AssistantService, run: RunState, body: JsonObject) -> Approved | Refusal:
+async def _decided(
+    assistants: AssistantService, person: Person, run: RunState, body: JsonObject
+) -> Approved | Refusal:
     return await assistants.approve(
-        run, str(body["loopId"]), body["approved"] is True, body.get("decision"), body.get("feedback")
+        person, run, str(body["loopId"]), body["approved"] is True, body.get("decision"), body.get("feedback")
     )
 
 

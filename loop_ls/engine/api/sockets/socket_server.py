@@ -162,8 +162,12 @@ class Sockets:
         loop_id, approved = body.get("loopId"), body.get("approved")
         if not isinstance(loop_id, str) or not isinstance(approved, bool):
             return error(agent, "PROCESS_ERROR", "`loopId` must be a string and `approved` must be true or false.")
-        answer = await self._assistants.approve(run, loop_id, approved, body.get("decision"), body.get("feedback"))
-        return None if answer["ok"] else error(agent, "PROCESS_ERROR", str(answer["message"]))
+        decided = approved, body.get("decision"), body.get("feedback")
+        answer = await self._assistants.approve(person, run, loop_id, *decided)
+        if answer["ok"]:
+            return None
+        kind = "POLICY_ERROR" if answer["code"] == "forbidden" else "PROCESS_ERROR"
+        return error(agent, kind, str(answer["message"]))
 
     async def _nothing(self, agent: str) -> Message:
         known = await self._assistants.find(agent)
