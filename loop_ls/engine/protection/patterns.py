@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,14 @@ MANIFESTS = (
     *("settings.gradle", "settings.gradle.kts", "gradle.properties", "mix.exs", "makefile", "gnumakefile", "justfile"),
     *("dockerfile", "docker-compose*.yml", "docker-compose*.yaml", "*.lock"),
 )
+#: What test runners take their orders from, besides manifests.
+RUNNERS = (
+    *("pytest.toml", ".pytest.ini", ".pytest.toml", ".coveragerc", "sitecustomize.py", "usercustomize.py"),
+    *("jest.config.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*", "karma.conf.*", ".mocharc.*"),
+    *("playwright.config.*", "cypress.config.*", "babel.config.*", ".babelrc*", ".swcrc", "bunfig.toml"),
+    *("rakefile", ".rspec", "phpunit.xml", "phpunit.xml.dist", "build.rs", "build.sbt", "cmakelists.txt"),
+    *("meson.build", "taskfile.yml", "taskfile.yaml", ".justfile"),
+)
 #: What agents are told, and the servers that they start.
 INSTRUCTIONS = (
     *("agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "opencode.json"),
@@ -38,9 +46,10 @@ INSTRUCTIONS = (
 SETTINGS = (
     *(".loop-ls.yaml", "*.checks.yaml", "*.checks.yml", "*.cases.yaml", "*.cases.yml", ".npmrc", ".yarnrc"),
     *(".yarnrc.yml", ".pre-commit-config.yaml", ".gitlab-ci.yml", ".travis.yml", ".gitattributes", ".gitmodules"),
+    *(".gitconfig", "lefthook.yml", "lefthook.yaml"),
     *(".env", ".envrc"),
 )
-NAMES = (*MANIFESTS, *INSTRUCTIONS, *SETTINGS)
+NAMES = (*MANIFESTS, *RUNNERS, *INSTRUCTIONS, *SETTINGS)
 _PLAIN = frozenset(name for name in NAMES if "*" not in name)
 _PATTERN = re.compile("|".join(fnmatch.translate(name) for name in NAMES if "*" in name))
 #: Folders with instructions and hooks of agents: everything in them, wherever they lie.
@@ -58,8 +67,10 @@ MADE = frozenset(
 )
 #: Folders that nobody looks into for protected names: dependencies, and what is built.
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "venv", "target", "build", "dist", "site-packages", ".git"})
-#: Of the innards of version control: what runs programs.
-OF_GIT = (".git/config", ".git/hooks", ".git/info/attributes")
+#: Where a work tree has its innards elsewhere, this file says where.
+_GIT_FILE = ".git"
+#: Of the innards of version control: what runs programs, also by naming other innards.
+OF_GIT = (".git/config", ".git/config.worktree", ".git/commondir", ".git/hooks", ".git/info/attributes")
 
 
 @dataclass(frozen=True)
@@ -93,6 +104,8 @@ class Protected:
         *folders, name = path.lower().split("/")
         if path.lower() in OF_PROGRAMS:
             return False
+        if path.lower() == _GIT_FILE:
+            return True
         if name in _PLAIN or _PATTERN.match(name):
             return True
         if not AGENT_FOLDERS.isdisjoint(folders):
@@ -133,10 +146,12 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
     return GitIgnoreSpec.from_lines(patterns)
 
 
-def named_by(words: Iterable[str], folder: str, root: str) -> Iterator[str]:
+def named_by(words: Sequence[str], folder: str, root: str) -> Iterator[str]:
     """The files and folders of the workspace that the words of a command name and that are there: `tests/test_a.py::b`
-    and `--config=a.toml` name a file. Of the workspace itself nothing follows."""
+    and `--config=a.toml` name a file. Of the workspace itself nothing follows. With `python -m NAME`, what would be
+    found instead of that module if it appeared."""
     base = os.path.realpath(root)
+    yield from _instead(words, folder, root)
     for word in words:
         written = word.partition("::")[0]
         written = written.partition("=")[2] if written.startswith("-") else written
@@ -148,3 +163,14 @@ def named_by(words: Iterable[str], folder: str, root: str) -> Iterator[str]:
             continue
         if Path(os.path.realpath(path)).is_relative_to(base):
             yield inside.as_posix()
+
+
+def _instead(words: Sequence[str], folder: str, root: str) -> Iterator[str]:
+    """Python looks for a module in its working folder first: one that is not there would be another one."""
+    if len(words) < 3 or not Path(words[0]).name.lower().startswith("python") or "-m" not in words[:-1]:
+        return
+    name = words[words.index("-m") + 1].partition(".")[0]
+    found = [Path(os.path.normpath(Path(folder, each))) for each in (f"{name}.py", name)]
+    if name.isidentifier() and not any(map(os.path.lexists, found)):
+        inside = (Path(os.path.relpath(one, root)) for one in found)
+        yield from (one.as_posix() for one in inside if one.parts[:1] != ("..",))

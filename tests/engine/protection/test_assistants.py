@@ -76,6 +76,17 @@ async def test_UP_91_an_agent_that_edits_what_judges_it_is_stopped_before_the_ch
     assert len(project.agent.calls) == 1
 
 
+async def test_UP_91_a_module_that_takes_the_place_of_the_test_runner_is_asked_about(project: Guarded) -> None:
+    project.prepare("echo 'raise SystemExit(0)' > unittest.py")
+    project.criterion("test_pass", f"{sys.executable} -m unittest test_sum", maxIterations=2)
+    run_id = await project.started()
+    assert (await project.asked(run_id))["protected"] == [{"path": "unittest.py", "change": "created"}]
+    await project.answer(run_id, "restore")
+    facts = await project.ended(run_id)
+    assert not (project.root / "unittest.py").exists()
+    assert [judged["verdict"] for judged in facts.of("judged")] == ["no", "no"]
+
+
 async def test_UP_91_what_is_not_protected_is_nobodys_question(project: Guarded) -> None:
     project.prepare(
         "echo 1 > sum.py; mkdir -p src .pytest_cache && echo 2 > src/a.py && echo > .pytest_cache/README.md"

@@ -60,10 +60,41 @@ def folder(tmp_path: Path) -> Folder:
         (".gitignore", False),
         (".opencode/.gitignore", False),  # opencode writes it when it starts
         (".opencode/plugin/own.js", True),
+        (".git", True),  # of a work tree: a file that says where its hooks are
+        ("vendor/.git", False),
+        (".git/commondir", True),
+        (".git/config.worktree", True),
+        (".gitconfig", True),
+        ("pytest.toml", True),
+        ("web/jest.config.mjs", True),
+        (".rspec", True),
+        ("Rakefile", True),
+        ("src/config.py", False),
     ],
 )
 def test_names_say_what_is_protected(path: str, expected: bool) -> None:
     assert Protected().covers(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("words", "there", "expected"),
+    [
+        (("python", "-m", "pytest", "-q"), "", ["pytest.py", "pytest"]),
+        (("/usr/bin/python3.12", "-B", "-m", "unittest.main"), "", ["unittest.py", "unittest"]),
+        (("python", "-m", "own"), "own/__main__.py", ["own"]),
+        (("python", "-m", "own.tests"), "own.py", []),
+        (("tool", "-m", "pytest"), "", []),
+        (("python", "-m"), "", []),
+        (("python", "-c", "1", "-m", "../x"), "", []),
+    ],
+)
+def test_a_module_that_would_come_before_the_one_of_a_check_is_looked_at(
+    tmp_path: Path, words: tuple[str, ...], there: str, expected: list[str]
+) -> None:
+    if there:
+        (tmp_path / there).parent.mkdir(exist_ok=True)
+        (tmp_path / there).touch()
+    assert list(named_by(words, str(tmp_path), str(tmp_path))) == expected
 
 
 def test_only_protected_files_are_looked_at(folder: Folder) -> None:
