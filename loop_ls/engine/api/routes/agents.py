@@ -95,9 +95,7 @@ async def approve(request: Request, assistants: AssistantService, agent: str) ->
     return success({"resolved": bool(answer["resolved"])})
 
 
-async def _decided(
-    assistants: AssistantService, person: Person, run: RunState, body: JsonObject
-) -> Approved | Refusal:
+async def _decided(assistants: AssistantService, person: Person, run: RunState, body: JsonObject) -> Approved | Refusal:
     return await assistants.approve(
         person, run, str(body["loopId"]), body["approved"] is True, body.get("decision"), body.get("feedback")
     )
