@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from loop_ls.engine.capabilities.guard import require_page
+from loop_ls.engine.providers.unpacking import ACCEPTED, NotUnpacked, unpacked
 
 if TYPE_CHECKING:
     import httpx
@@ -62,6 +63,8 @@ async def fetch(url: str) -> str:
         raise NotFetched(f"{url} did not respond within {SECONDS:g} s.") from None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise NotFetched(f"{url} cannot be fetched: {error}.") from None
+    except NotUnpacked as why:
+        raise NotFetched(f"{url} sent {why}.") from None
     raise NotFetched(f"{url} redirects more than {REDIRECTS} times.")
 
 
@@ -77,7 +80,11 @@ async def _to_what_was_checked(http: httpx.AsyncClient, url: str) -> httpx.Reque
     return http.build_request(
         "GET",
         page.copy_with(host=await _public_address(name, page.port)),
-        headers={"accept": "text/*, application/json", "host": page.netloc.decode("ascii")},
+        headers={
+            "accept": "text/*, application/json",
+            "accept-encoding": ACCEPTED,
+            "host": page.netloc.decode("ascii"),
+        },
         extensions={"sni_hostname": name},
     )
 
@@ -104,7 +111,7 @@ async def _public_address(host: str, port: int | None) -> str:
 
 async def _text(response: httpx.Response) -> str:
     kept = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in unpacked(response):
         kept += chunk
         if len(kept) >= MOST_BYTES:
             break

@@ -23,6 +23,7 @@ from loop_ls.engine.providers.dialects.dialect import Call, Dialect, Heard, Read
 from loop_ls.engine.providers.dialects.sse import EventReader, TooLong
 from loop_ls.engine.providers.keys import Keys
 from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
+from loop_ls.engine.providers.unpacking import ACCEPTED, NotUnpacked, unpacked
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class HttpModels:
         call = Call(f"{self.provider.socket_url}{path}", self._dialect.headers(self.provider, key), body)
         try:
             async with asyncio.timeout(total), self._answer(call, model, key) as response:
-                return self._decode(await _some(response.aiter_bytes(), WHOLE_BODY_BYTES), model)
+                return self._decode(await _some(unpacked(response), WHOLE_BODY_BYTES), model)
         except TimeoutError:
             raise failures.too_slow(self.provider, model, "no whole answer", total) from None
 
@@ -92,12 +93,12 @@ class HttpModels:
             client = await self._open()
             async with client.stream("POST", call.url, headers=call.headers, json=call.body) as response:
                 if response.status_code != 200:
-                    body = await _some(response.aiter_bytes(), ERROR_BODY_BYTES)
+                    body = await _some(unpacked(response), ERROR_BODY_BYTES)
                     raise failures.refused(self.provider, model, response.status_code, body, response.headers, key)
                 yield response
         except httpx.TransportError as error:
             raise failures.unreachable(self.provider, self._why(error), model) from None
-        except (httpx.InvalidURL, httpx.DecodingError) as error:
+        except (httpx.InvalidURL, NotUnpacked) as error:
             raise failures.unreadable(self.provider, model, self._why(error)) from None
 
     async def _ask(self, request: ModelRequest, hear: Hear, key: str) -> ModelReply:
@@ -160,11 +161,11 @@ class HttpModels:
         begun: Callable[[], None],
     ) -> None:
         if "event-stream" not in response.headers.get("content-type", ""):
-            body = await _some(response.aiter_bytes(), WHOLE_BODY_BYTES)
+            body = await _some(unpacked(response), WHOLE_BODY_BYTES)
             if shown := spoken.add(self._heard(reader.whole, body, request.model)):
                 hear(shown)
             return
-        events, chunks, limit = EventReader(), response.aiter_bytes(), None
+        events, chunks, limit = EventReader(), unpacked(response), None
         idle = self.provider.idle or IDLE_SECONDS
         try:
             while (chunk := await _next(chunks, limit)) is not None:
@@ -260,7 +261,13 @@ class HttpModels:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=kept, keepalive_expiry=KEPT_SECONDS)
             # Loopback needs neither proxy nor certificates; elsewhere the environment says which.
             self._client = await asyncio.to_thread(
-                lambda: httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=not near, verify=not near)
+                lambda: httpx.AsyncClient(
+                    headers={"accept-encoding": ACCEPTED},
+                    timeout=timeout,
+                    limits=limits,
+                    trust_env=not near,
+                    verify=not near,
+                )
             )
         return self._client
 
