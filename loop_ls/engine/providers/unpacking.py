@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import httpx
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
 
 #: What is asked for: what can be unpacked here, whatever else is installed.
 ACCEPTED = "gzip, deflate"
@@ -23,11 +20,20 @@ _KNOWN = frozenset({"gzip", "x-gzip", "deflate"})
 _WITH_HEAD, _BARE = 47, -15
 
 
+class Streamed(Protocol):
+    """A response of httpx whose body is still to come."""
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    def aiter_raw(self) -> AsyncIterator[bytes]: ...
+
+
 class NotUnpacked(Exception):
     """Why the body cannot be read, as the end of a sentence."""
 
 
-async def unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
+async def unpacked(response: Streamed) -> AsyncIterator[bytes]:
     """The pieces of the body of a streamed response. Raises `NotUnpacked`, and what httpx raises."""
     names = [name.strip().lower() for name in response.headers.get("content-encoding", "").split(",")]
     packed = [name for name in names if name not in ("", "identity")]
