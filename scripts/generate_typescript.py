@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from loop_ls.contract import answers, endings
+from loop_ls.contract import answers, endings, questions
 from loop_ls.contract.facts.kinds import payloads
 from loop_ls.contract.operations import COMMANDS, OPERATIONS
 from loop_ls.contract.run_state import RunStateView
@@ -35,8 +35,13 @@ def _list(values: list[str]) -> str:
     return f"[{', '.join(json.dumps(value) for value in values)}]"
 
 
+def _titles(name: str, about: str, titles: Mapping[str, str]) -> list[str]:
+    rows = [f"  {decision}: {json.dumps(title)}," for decision, title in titles.items()]
+    return [f"/** {about} */", f"export const {name} = {{", *rows, "} as const;", ""]
+
+
 def endings_ts() -> str:
-    """Statuses, endings with their words, and which verb means something in which status."""
+    """Statuses, endings with their words, answers, and which verb means something in which status."""
     rows = [
         f"  {reason}: {{ kind: {json.dumps(one.kind)}, short: {json.dumps(one.short)} }},"
         for reason, one in endings.ENDINGS.items()
@@ -49,6 +54,12 @@ def endings_ts() -> str:
             f"export type EndingKind = {_union(get_args(endings.Kind))};",
             f"export type Verb = {_union(get_args(endings.Verb))};",
             "",
+            f"export type Decision = {_union(tuple(questions.ANSWERS | questions.PROTECTED_ANSWERS))};",
+            "",
+            *_titles("ANSWERS", "decision -> what the answer is called.", questions.ANSWERS),
+            *_titles(
+                "PROTECTED_ANSWERS", "The same, of a question about protected files.", questions.PROTECTED_ANSWERS
+            ),
             "export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {",
             *rows,
             "};",

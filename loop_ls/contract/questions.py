@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: What each answer is called where a question is about protected files that an agent touched.
-ALLOW, PUT_BACK, STOP = "Allow", "Restore files", "Stop the run"
+#: Decision -> what the answer is called.
+ANSWERS = {"approve": "Approve", "reject": "Reject", "revise": "Ask for changes"}
+#: The same, where a question is about protected files that an agent touched.
+PROTECTED_ANSWERS = {"approve": "Allow", "restore": "Restore files", "reject": "Stop the run"}
 
 
 def is_protected(asked: Mapping[str, object]) -> bool:

@@ -6,11 +6,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.watch.words import how_to_answer
-from loop_ls.contract.questions import is_protected
+from loop_ls.contract.questions import ANSWERS, PROTECTED_ANSWERS, is_protected
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from loop_ls.cli.watch.typed import AskLine
     from loop_ls.client import EngineClient
 
@@ -60,11 +62,9 @@ class Approval:
     def _answers(self) -> tuple[str, dict[str, str]]:
         """As they are asked for, and by their letters."""
         if is_protected(self._event):
-            known = {"a": "approve", "p": "restore", "s": "reject"}
-            return "[a]llow, [p]ut them back, [s]top the run", known
-        if self._event.get("revise"):
-            return "[a]pprove, [r]eject, ask for [c]hanges", {"a": "approve", "r": "reject", "c": "revise"}
-        return "[a]pprove, [r]eject", {"a": "approve", "r": "reject"}
+            return _by_letter(PROTECTED_ANSWERS)
+        revises = bool(self._event.get("revise"))
+        return _by_letter({key: title for key, title in ANSWERS.items() if revises or key != "revise"})
 
     async def _feedback(self, ask: AskLine) -> str:
         return ((await ask("What should change? ")) or "").strip()
@@ -76,6 +76,18 @@ class Approval:
         if not answer["ok"]:
             self.answered = answer["code"] != "forbidden"
             print(shown(f"loop-ls: {answer['message']}"), file=sys.stderr, flush=True)
+
+
+def _by_letter(answers: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """`[a]pprove, [r]eject, ask for [c]hanges`: the first letter of an answer, or of its last word if
+    that is taken."""
+    asked, letters = [], dict[str, str]()
+    for decision, title in answers.items():
+        words = title.lower()
+        at = 0 if words[0] not in letters else words.rindex(" ") + 1
+        asked.append(f"{words[:at]}[{words[at]}]{words[at + 1 :]}")
+        letters[words[at]] = decision
+    return ", ".join(asked), letters
 
 
 def _show(lines: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from loop_ls.contract.questions import ALLOW, PUT_BACK, STOP, commands, first_line, is_protected
+from loop_ls.contract.questions import ANSWERS, PROTECTED_ANSWERS, commands, first_line, is_protected
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-APPROVE, REJECT, SHOW = "Approve", "Reject", "Show output"
+SHOW = "Show output"
 #: Title -> decision, of each kind of question.
-_PLAIN = {APPROVE: "approve", REJECT: "reject"}
-_PROTECTED = {ALLOW: "approve", PUT_BACK: "restore", STOP: "reject"}
+_PLAIN = {ANSWERS[decision]: decision for decision in ("approve", "reject")}
+_PROTECTED = {title: decision for decision, title in PROTECTED_ANSWERS.items()}
 #: A person may take this long; the lens is there afterwards too.
 _LIMIT = 24 * 3600.0
 _EXCERPT = 300

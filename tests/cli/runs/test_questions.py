@@ -113,8 +113,8 @@ def test_UP_89_without_a_terminal_the_run_waits_and_says_how_to_answer(writer: C
 def test_UP_92_the_terminal_that_follows_the_run_puts_protected_files_back(alone: CliProject) -> None:
     guarded(alone)
     terminal = Terminal(alone, "run", "writer.assistant.yaml", "--input", "Write", "--yes")
-    terminal.until(lambda seen: "[a]llow, [p]ut them back, [s]top the run, [v]iew it all, [l]ater? " in seen)
+    terminal.until(lambda seen: "[a]llow, [r]estore files, [s]top the run, [v]iew it all, [l]ater? " in seen)
     assert "The agent touched a protected file: package.json (changed)." in terminal.seen
-    terminal.type(b"p\n")
+    terminal.type(b"r\n")
     assert terminal.end() == 0
     assert (alone.root / "package.json").read_text() == "{}\n"

@@ -4,6 +4,22 @@ export type Status = "queued" | "running" | "stopping" | "paused" | "waiting_app
 export type EndingKind = "success" | "limit" | "failure" | "blocked" | "stopped";
 export type Verb = "pause" | "resume" | "stop";
 
+export type Decision = "approve" | "reject" | "revise" | "restore";
+
+/** decision -> what the answer is called. */
+export const ANSWERS = {
+  approve: "Approve",
+  reject: "Reject",
+  revise: "Ask for changes",
+} as const;
+
+/** The same, of a question about protected files. */
+export const PROTECTED_ANSWERS = {
+  approve: "Allow",
+  restore: "Restore files",
+  reject: "Stop the run",
+} as const;
+
 export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   condition_met: { kind: "success", short: "condition met" },
   approved: { kind: "success", short: "approved" },

@@ -2,6 +2,7 @@
 // The server asks nobody while this side does (it is told so at its start); lens, tree and status item are
 // there as long as the question is open, whatever became of the message.
 import * as vscode from "vscode";
+import { ANSWERS, type Decision, PROTECTED_ANSWERS } from "../contract/endings";
 import type { Part, Server } from "../part";
 import { type PendingApproval, questionsOf, type RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
@@ -9,14 +10,7 @@ import { excerpt, nameOf } from "../runs/words";
 import { chooseRun, type Given } from "./choosing";
 import { concernsPerson } from "./endings";
 
-const APPROVE = "Approve";
-const REJECT = "Reject";
-const FEEDBACK = "Give feedback";
 const SHOW = "Show output";
-// Of a question about protected files that an agent touched.
-const ALLOW = "Allow";
-const RESTORE = "Restore files";
-const STOP = "Stop the run";
 const OUTPUT = "loop-ls-output";
 
 const WAITING = { none: "No loop is waiting for a decision.", fits: (state: RunState) => questionsOf(state).length > 0 };
@@ -85,18 +79,27 @@ class Asking implements vscode.TextDocumentContentProvider {
 
   private async ask(state: RunState, question: PendingApproval): Promise<void> {
     const touched = isProtected(question);
-    const answers = touched ? [ALLOW, RESTORE, STOP, SHOW] : [APPROVE, REJECT, ...(question.revise ? [FEEDBACK] : []), SHOW];
+    const titles: Record<string, Decision> = {};
+    for (const [decision, title] of Object.entries(touched ? PROTECTED_ANSWERS : ANSWERS)) {
+      if (decision !== "revise" || question.revise) titles[title] = decision as Decision;
+    }
     const show = touched ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
-    const choice = await show(sentenceOf(state, question), ...answers);
+    const choice = await show(sentenceOf(state, question), ...Object.keys(titles), SHOW);
     if (choice === undefined) return; // put aside: the lens and the status item are still there
     const now = this.runs.get(state.runId);
     if (!now || !questionsOf(now).some((one) => keyOf(now, one) === keyOf(state, question))) {
       return void vscode.window.showInformationMessage(`${nameOf(state)}: another user has already decided.`);
     }
-    if (choice === APPROVE || choice === ALLOW) return this.say(state, question, { approved: true });
-    if (choice === REJECT || choice === STOP) return this.say(state, question, { approved: false });
-    if (choice === RESTORE) return this.say(state, question, { approved: false, decision: "restore" });
-    if (choice === FEEDBACK) return this.feedback(state, question);
+    switch (titles[choice]) {
+      case "approve":
+        return this.say(state, question, { approved: true });
+      case "reject":
+        return this.say(state, question, { approved: false });
+      case "restore":
+        return this.say(state, question, { approved: false, decision: "restore" });
+      case "revise":
+        return this.feedback(state, question);
+    }
     await this.show(state, question);
     await this.ask(state, question);
   }

@@ -47,7 +47,7 @@ test("rejecting is a failure, and says so although the file is in front", async 
 });
 
 test("feedback is another try, which the lens approves", async () => {
-  await button(question(), "Give feedback").click();
+  await button(question(), "Ask for changes").click();
   await window.page.locator(".quick-input-widget input").fill("shorter, please");
   await window.page.keyboard.press("Enter");
   await window.message("on iteration 2").waitFor({ timeout: 60_000 });

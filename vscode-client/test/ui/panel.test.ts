@@ -93,9 +93,9 @@ test("a person approves from the panel, and is heard with feedback", async () =>
   const panel = await openShown(window);
   await panel.page.getByText("Iteration 1 waits for your approval.").waitFor();
   await window.picture("panel-approval");
-  expect(await panel.button("Revise with feedback").isEnabled()).toBe(false);
+  expect(await panel.button("Ask for changes").isEnabled()).toBe(false);
   await panel.page.getByLabel("Feedback").fill("more snow");
-  await panel.button("Revise with feedback").click();
+  await panel.button("Ask for changes").click();
   await panel.page.getByText("Iteration 2 waits for your approval.").waitFor();
   expect(await panel.page.getByLabel("Feedback").inputValue()).toBe("");
   await panel.button("Approve").click();

@@ -35,7 +35,7 @@ test("a person is asked once, with the loop, the iteration and the output", () =
   runs.take({ ...asking, lastSeq: 9 });
   expect(vscode.window.showInformationMessage).toHaveBeenCalledTimes(1);
   expect(vscode.window.showInformationMessage).toHaveBeenCalledWith(
-    "compose waits for your decision on iteration 2: a draft", "Approve", "Reject", "Give feedback", "Show output",
+    "compose waits for your decision on iteration 2: a draft", "Approve", "Reject", "Ask for changes", "Show output",
   );
 });
 
@@ -83,7 +83,7 @@ test("where the project takes yes and no, nobody is offered more", async () => {
 });
 
 test("feedback is another try, and an empty one is none", async () => {
-  vi.mocked(vscode.window.showInformationMessage).mockResolvedValueOnce("Give feedback" as never);
+  vi.mocked(vscode.window.showInformationMessage).mockResolvedValueOnce("Ask for changes" as never);
   vi.mocked(vscode.window.showInputBox).mockResolvedValueOnce("shorter");
   const { runs, server } = approvals();
   runs.take(asking);

@@ -1,6 +1,7 @@
 // What asks for a person: an approval, the pause between rounds, a change that is not in the file; and what keeps
 // the panel from being up to date. Each says in one sentence what it is and offers the way out.
 import { useState } from "preact/hooks";
+import { ANSWERS, PROTECTED_ANSWERS } from "../../contract/endings";
 import type { Approval, Banner, Head } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
@@ -55,6 +56,7 @@ function Notice({ banner }: { banner: Banner }) {
 function ApprovalBar({ asked }: { asked: Approval }) {
   const [feedback, setFeedback] = useState("");
   const { loopId } = asked;
+  const answers = asked.touched ? PROTECTED_ANSWERS : ANSWERS;
   const said = feedback.trim();
   const more = said ? { feedback: said } : {};
   return (
@@ -82,11 +84,11 @@ function ApprovalBar({ asked }: { asked: Approval }) {
       <div class="answers">
         <button type="button" class="main" onClick={() => act({ verb: "approve", loopId, approved: true, ...more })}>
           <Icon name="check" />
-          {asked.touched ? "Allow" : "Approve"}
+          {answers.approve}
         </button>
         <button type="button" class="plain" onClick={() => act({ verb: "approve", loopId, approved: false, ...more })}>
           <Icon name="cross" />
-          {asked.touched ? "Stop the run" : "Reject"}
+          {answers.reject}
         </button>
         {asked.touched ? (
           <button
@@ -96,7 +98,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
             onClick={() => act({ verb: "approve", loopId, approved: false, decision: "restore" })}
           >
             <Icon name="replay" />
-            Restore files
+            {PROTECTED_ANSWERS.restore}
           </button>
         ) : null}
         {asked.revise ? (
@@ -108,7 +110,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
             onClick={() => act({ verb: "approve", loopId, approved: false, decision: "revise", feedback: said })}
           >
             <Icon name="replay" />
-            Revise with feedback
+            {ANSWERS.revise}
           </button>
         ) : null}
       </div>
