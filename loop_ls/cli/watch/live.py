@@ -12,7 +12,7 @@ from rich.text import Text
 from loop_ls.cli.watch.model import Part, Watched, mark, said
 from loop_ls.cli.watch.words import first_line, fitted, last_line, loop_ending
 from loop_ls.contract.amounts import clock, count, money
-from loop_ls.contract.run_view.parts import Row
+from loop_ls.contract.run_view.parts import Row, message_of
 
 PICTURES_A_SECOND = 8
 BAR = 18
@@ -100,7 +100,7 @@ class LivePicture:
         line.append(f"{sign} ", style)
         line.append(part.name, "bold" if part.is_loop else "")
         if not part.is_loop:
-            told = first_line(part.text) if part.state != "running" else self._heard()
+            told = self._heard() if part.state == "running" else "" if self._ends_with(part) else first_line(part.text)
             line.append(f"   {fitted(told, max(8, width - len(part.name) - 9))}", "dim")
             return [line]
         number = part.rounds[-1].number if part.rounds else 0
@@ -110,6 +110,11 @@ class LivePicture:
         else:
             line.append(f"  {loop_ending(part.reason, number, part.failed)[2:]}", style)
         return [line, *(self._round(part, each, width) for each in _shown(part.rounds))]
+
+    def _ends_with(self, part: Part) -> bool:
+        """Whether the run ended for the reason for which this failed: it is told in whole below the picture."""
+        end = self._watched.end
+        return part.state == "failed" and end is not None and part.text in message_of(end.get("error"))
 
     def _round(self, part: Part, one: Row | None, width: int) -> Text:
         if one is None:

@@ -53,6 +53,7 @@ class Watched:
         self.end: JsonObject | None = None
         self.doing = ""
         self.fallback = ""
+        self.untold = ""  # why a step failed, while the end of the run may be about to say it
         self._streams: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         self._questions: dict[str, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loop_ls.cli.watch.model import SAID, Watched, mark, only_warns, said
 from loop_ls.cli.watch.words import first_line, fitted, loop_ending
 from loop_ls.contract.amounts import money
+from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.parts import message_of
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, int_field, text_field
@@ -13,7 +14,17 @@ WIDTH = 100
 
 
 def told(event: JsonObject, watched: Watched) -> list[str]:
-    """The lines for an event; `watched` has taken it in already."""
+    """The lines for an event; `watched` has taken it in already. Why a step failed is told with what comes next, and
+    not where that is the end of the run for the same reason."""
+    lines, ends, untold = _told(event, watched), event["kind"] in ENDED, watched.untold
+    if not lines and not ends:
+        return []
+    why = message_of(event.get("error"))
+    watched.untold = why if event["kind"] == "step_failed" else ""
+    return lines if not untold or (ends and untold in why) else [_line("   ", untold), *lines]
+
+
+def _told(event: JsonObject, watched: Watched) -> list[str]:
     place = str(event.get("place", ""))
     outer = "/" not in place
     match event["kind"]:
@@ -25,7 +36,7 @@ def told(event: JsonObject, watched: Watched) -> list[str]:
             ended = loop_ending(text_field(event, "reason"), int_field(event, "totalIterations") or 0, failed)
             return [f"{event.get('step')}: {ended}"]
         case "step_failed" if outer:
-            return [_line(f"✗ {event.get('step')}", message_of(event.get("error")))]
+            return [f"✗ {event.get('step')}"]
         case "step_skipped" if outer:
             return [f"– {event.get('step')} (skipped)"]
         case "judged":

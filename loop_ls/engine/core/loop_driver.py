@@ -131,6 +131,7 @@ class LoopParts:
     judge: Judge | None = None
     limit: Callable[[], int | None] | None = None  # the number of iterations where people may change it
     before: int = 0  # so many iterations are passed over
+    compares_outputs: bool = True  # whether one that repeats says anything
 
 
 class OutcomeDetails(TypedDict, total=False):
@@ -270,7 +271,7 @@ class _Driver:
             facts = [self.fact_of(turn, known).fact(place), *self.in_circles(turn, known)]
             await self.recorder.record(key, facts, answer=known)
         elif "output" in known:
-            self.sameness.hear(known["output"])
+            self.repeated(known["output"])
         if "output" not in known:
             return Failure(**known["failure"])
         self.output = known["output"]
@@ -292,13 +293,16 @@ class _Driver:
 
     def in_circles(self, turn: Turn, result: TryResult) -> list[Fact]:
         """The warning that this output brings nothing new."""
-        repeated = self.sameness.hear(result["output"]) if "output" in result else 0
+        repeated = self.repeated(result["output"]) if "output" in result else 0
         if not worth_saying(repeated):
             return []
         warning = UnchangedOutputWarning(
             iteration=turn.number, repeated=repeated, empty=not result["output"].strip() or None
         )
         return [warning.fact(turn.place)]
+
+    def repeated(self, output: str) -> int:
+        return self.sameness.hear(output) if self.loop.compares_outputs else 0
 
     async def wait_for_next_try(self, turn: Turn, failure: Failure) -> None:
         delay, place = self.limits.retry_delay, turn.place

@@ -144,8 +144,8 @@ class _Loop:
         limits = Limits(max_iterations=self.knobs.max_rounds)
         if self.cases:
             loop = self.evidence = self._with_evidence(judge)
-            return LoopParts(self.plan.name, self.place, loop, self.course, limits, loop)
-        return LoopParts(self.plan.name, self.place, body, self.course, limits, judge)
+            return LoopParts(self.plan.name, self.place, loop, self.course, limits, loop, compares_outputs=False)
+        return LoopParts(self.plan.name, self.place, body, self.course, limits, judge, compares_outputs=False)
 
     def _with_evidence(self, judge: EnhanceJudge) -> EvidenceLoop:
         trials = Trials(

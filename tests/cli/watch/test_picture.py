@@ -144,6 +144,32 @@ def test_plain_lines_say_only_what_is_settled() -> None:
     ]
 
 
+BAD = {"code": "bad_answer", "message": "No answer.\nNothing at all."}
+
+
+def lines_of(*events: Event) -> list[str]:
+    run, lines = Watched(), []
+    for event in events:
+        run.apply(event)
+        lines += told(event, run)
+    return lines
+
+
+def test_an_error_is_told_once_and_never_lost() -> None:
+    failed = at("step_failed", "requirements", step="requirements", error=BAD)
+    assert lines_of(*BEGUN[:3], failed, at("failed", reason="error", error=BAD)) == ["✗ requirements"]  # below: all of it
+    assert lines_of(failed, at("text", "x", text="x"), at("step_completed", "more", step="more", output="fine")) == [
+        "✗ requirements",
+        "     No answer.",
+        "✓ more  fine",
+    ]
+    assert lines_of(failed, failed, at("failed", error={"message": "Too late."})) == [
+        *("✗ requirements", "     No answer.", "✗ requirements", "     No answer."),
+    ]
+    assert "No answer." in drawn(watched(*BEGUN[:3], failed))
+    assert "No answer." not in drawn(watched(*BEGUN[:3], failed, at("failed", reason="error", error=BAD)))
+
+
 @pytest.mark.parametrize(
     ("state", "said"),
     [
