@@ -1,8 +1,8 @@
-"""The texts of an exported enhance loop: the one that its first round ran, and the hash of the one it left behind."""
+"""The texts of an exported enhance loop: those that its first round ran, and the hashes of those it left behind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,26 +12,54 @@ from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
 class FirstText(NamedTuple):
-    """`left` is the hash of the last text that the loop wrote, None where it wrote none; `ended`: it is over."""
+    """Of one file. `left` is the hash of the last text that the loop wrote there, None where it wrote none."""
 
     path: Path
     text: str
     left: str | None
+
+
+class FirstTexts(NamedTuple):
+    """The workflow first, then the further files that the loop was allowed to change; `ended`: it is over;
+    `imported`: it ran elsewhere."""
+
+    files: tuple[FirstText, ...]
     ended: bool
+    imported: bool
 
 
-def first_text(run: Mapping[str, Json]) -> FirstText | None:
-    """None where the record does not hold the text."""
+def first_texts(run: Mapping[str, Json]) -> FirstTexts | None:
+    """None where the record does not hold one of the texts."""
     facts = listed(run.get("facts") or run.get("events"))
     body = next((_body(fact) for fact in facts if fact.get("kind") == "run_started"), {})
-    name = as_object(body.get("files")).get(str(body.get("path")))
-    found = as_object(run.get("texts")).get(str(name))
-    if not isinstance(found, str):
+    primary, names = str(body.get("path")), as_object(body.get("files"))
+    others = as_object(body.get("plan")).get("files")
+    paths = [primary, *map(str, others if isinstance(others, list) else [])]
+    texts = [as_object(run.get("texts")).get(str(names.get(path))) for path in paths]
+    left = dict(_left(facts, primary))
+    root = Path(str(body.get("root") or ""))
+    files = [
+        FirstText(root / path, text, left.get(path))
+        for path, text in zip(paths, texts, strict=True)
+        if isinstance(text, str)
+    ]
+    if len(files) < len(paths):
         return None
-    written = [_body(fact) for fact in facts if fact.get("kind") == "edit_acknowledged"]
-    left = str(written[-1].get("textSha256")) if written else None
-    path = Path(str(body.get("root") or ""), str(body.get("path")))
-    return FirstText(path, found, left, any(fact.get("kind") in ENDED for fact in facts))
+    ended = any(fact.get("kind") in ENDED for fact in facts)
+    return FirstTexts(tuple(files), ended, bool(body.get("imported")))
+
+
+def _left(facts: list[JsonObject], primary: str) -> Iterator[tuple[str, str]]:
+    """The hash of each file after each edit that is there; the last one of a file counts."""
+    sent: dict[str, list[JsonObject]] = {}
+    for fact in facts:
+        said = _body(fact)
+        plan = str(said.get("planId"))
+        if fact.get("kind") == "edit_sent":
+            sent[plan] = listed(said.get("files"))
+        elif fact.get("kind") == "edit_acknowledged":
+            alone: list[JsonObject] = [{"path": primary, "textSha256": said.get("textSha256")}]
+            yield from ((str(one.get("path")), str(one.get("textSha256"))) for one in sent.get(plan) or alone)
 
 
 def _body(fact: JsonObject) -> Mapping[str, Json]:

@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,10 @@ from loop_ls.cli.commands import run as plain
 from loop_ls.cli.engine.connect import engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
-from loop_ls.client.exported_texts import first_text
+from loop_ls.client.exported_texts import FirstText, first_texts
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import money
+from loop_ls.contract.whole_files import replace_all
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.hash import text_hash
 
@@ -127,23 +128,45 @@ async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace)
 
 
 async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
-    """The file as round 1 ran it, unless the loop still runs or somebody changed the file since."""
+    """The files as round 1 ran them, unless the loop still runs or somebody changed one of them since."""
     answer = await engine.export(run_id)
     if not answer["ok"]:
         return answer
-    found = first_text(answer["run"])
+    found = first_texts(answer["run"])
     if found is None:
-        return refusal("not_found", "The text of the first round is not in the record.")
+        return refusal("not_found", "The texts of the first round are not in the record.")
+    if found.imported:
+        return refusal("wrong_status", "This run was imported: its files are those of another folder.")
     if not found.ended:
         return refusal("wrong_status", "The loop is still running: stop it first.")
-    now = await asyncio.to_thread(_read, found.path)
-    if now is not None and text_hash(now) not in (found.left, text_hash(found.text)):
-        told = f"{found.path} was changed after the loop, so it was not restored."
+    now = {one: await asyncio.to_thread(_read, one.path) for one in found.files}
+    if changed := [one for one, text in now.items() if text is not None and not _is_known(one, text)]:
+        told = f"{_paths(changed)} changed after the loop, so nothing was restored."
         return refusal("wrong_status", told)
-    if now != found.text:
-        await asyncio.to_thread(found.path.write_bytes, found.text.encode())
-    done: Shown = {"ok": True, "markdown": f"{found.path} was restored to round 1"}
+    try:
+        await asyncio.to_thread(_put_back, [one for one, text in now.items() if text != one.text])
+    except OSError as error:
+        return refusal("wrong_status", f"Nothing was restored: {error}.")
+    done: Shown = {"ok": True, "markdown": f"{_paths(found.files)} restored to round 1"}
     return done
+
+
+def _is_known(file: FirstText, text: str) -> bool:
+    """Whether the loop left this text there, or began with it."""
+    return text == file.text or text_hash(text) == file.left
+
+
+def _paths(files: Sequence[FirstText]) -> str:
+    *first, last = [str(one.path) for one in files]
+    return f"{', '.join(first)} and {last} were" if first else f"{last} was"
+
+
+def _put_back(files: Sequence[FirstText]) -> None:
+    """Those that were deleted meanwhile included. Raises `OSError`; then no file was changed."""
+    for one in files:
+        if not one.path.exists():
+            one.path.touch()
+    replace_all({one.path: one.text for one in files})
 
 
 Tell = Callable[[EngineClient, str, argparse.Namespace], Awaitable["Told"]]

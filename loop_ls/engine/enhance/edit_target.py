@@ -7,11 +7,9 @@ What an editor answers, and how a file was written, is recorded, so that a repla
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Literal, Protocol
 
 from loop_ls.contract.facts.enhance import (
@@ -24,6 +22,7 @@ from loop_ls.contract.facts.enhance import (
     RoundNumbers,
 )
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.whole_files import replace_all
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Failure, Recorder
@@ -161,45 +160,10 @@ def written_together(paths: Mapping[str, Path], sent: Sent) -> EditAnswer:
         if any(text_hash(text) not in known[path] for path, text in held.items()):
             text = sent.bundle.joined(held)
             return {"outcome": "stale", "text": text, "failureReason": "the file was changed in the meantime"}
-        _replace_all({paths[path]: after[path] for path in paths if held[path] != after[path]})
+        replace_all({paths[path]: after[path] for path in paths if held[path] != after[path]})
     except (OSError, ValueError) as error:
         return {"outcome": "refused", "failureReason": str(error)}
     return {"outcome": "applied", "text": sent.text}
-
-
-def _replace_all(texts: Mapping[Path, str]) -> None:
-    """Raises `OSError`; then all files are as they were."""
-    old, new = {path: path.read_bytes() for path in texts}, dict[Path, Path]()
-    done: list[Path] = []
-    try:
-        for path, text in texts.items():
-            new[path] = _beside(path, text.encode("utf-8"))
-        for path, made in new.items():
-            made.replace(path)
-            done.append(path)
-    except OSError:
-        for path in done:
-            _beside(path, old[path]).replace(path)
-        raise
-    finally:
-        for made in new.values():
-            made.unlink(missing_ok=True)
-
-
-def _beside(path: Path, content: bytes) -> Path:
-    """A file with this content that can take the place of another one."""
-    mode = path.stat().st_mode
-    with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-        made = Path(new.name)
-        try:
-            new.write(content)
-            new.flush()
-            os.fsync(new.fileno())
-            made.chmod(mode & 0o7777)
-        except OSError:
-            made.unlink(missing_ok=True)
-            raise
-    return made
 
 
 def judged(sent: Sent, told: EditAnswer) -> Ack:

@@ -1,13 +1,14 @@
-"""Has the editor hold another text, as one edit of the lines that differ, which one undo takes back."""
+"""Has the editor hold other texts, as one edit of the lines that differ, which one undo takes back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
 from loop_ls.server.client import Client, Refused
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 
@@ -17,13 +18,23 @@ if TYPE_CHECKING:
 
 async def replace_text(session: Session, client: Client, opened: OpenDocument, text: str, label: str) -> str | None:
     """Why the editor does not hold it; None: it does."""
-    places = session.places(opened.document)
-    span, new = _middle(opened.document.text, text)
-    edits = [places.edit(span, new)]
-    document: JsonObject = {"uri": opened.uri, "version": opened.document.version}
-    edit: JsonObject = {"changes": {opened.uri: edits}}
+    return await replace_texts(session, client, [(opened, text)], label)
+
+
+async def replace_texts(
+    session: Session, client: Client, texts: Sequence[tuple[OpenDocument, str]], label: str
+) -> str | None:
+    """The same of several files, of which some may not be open: nobody knows a version of those."""
+    edits = [
+        (opened, [session.places(opened.document).edit(*_middle(opened.document.text, new))]) for opened, new in texts
+    ]
+    edit: JsonObject = {"changes": {opened.uri: list[Json](one) for opened, one in edits}}
     if client.facts.document_changes:
-        edit = {"documentChanges": [{"textDocument": document, "edits": edits}]}
+        edit = {
+            "documentChanges": [
+                {"textDocument": _version(session, opened), "edits": list[Json](one)} for opened, one in edits
+            ]
+        }
     try:
         answer = await client.ask(lsp.WORKSPACE_APPLY_EDIT, {"label": label, "edit": edit})
     except (Refused, TimeoutError) as error:
@@ -31,6 +42,11 @@ async def replace_text(session: Session, client: Client, opened: OpenDocument, t
     if not isinstance(answer, dict) or answer.get("applied") is not True:
         return "The editor rejected the edit."
     return None
+
+
+def _version(session: Session, opened: OpenDocument) -> JsonObject:
+    is_open = session.open.get(opened.key) is opened
+    return {"uri": opened.uri, "version": opened.document.version if is_open else None}
 
 
 def _middle(before: Text, after: str) -> tuple[Span, str]:

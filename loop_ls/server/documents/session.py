@@ -135,6 +135,10 @@ class Session:
     def find(self, uri: str) -> OpenDocument | None:
         return self.open.get(uris.key(uri))
 
+    def held(self, uri: str) -> OpenDocument | None:
+        """A file as the editor has it open, else as it lies on the disk."""
+        return self.find(uri) or self.loaded(uri)
+
     def opened(self, uri: str, text: str, version: int) -> OpenDocument:
         folder = self.folder_of(uri)
         document, too_large = _as_indexed(folder, uri, text, version) or read(uri, text, version)

@@ -10,7 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loop_ls.client.exported_texts import first_text
+from loop_ls.client.exported_texts import first_texts
 from loop_ls.contract.run_view.parts import part
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.actions.settings_edits import NoPlace, with_value, without_value
@@ -19,7 +19,7 @@ from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.index.disk.projects import project_folder
 from loop_ls.server.command_answers import refused
 from loop_ls.server.documents import uris
-from loop_ls.server.documents.replace_text import replace_text
+from loop_ls.server.documents.replace_text import replace_text, replace_texts
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.json_value import Json, JsonObject, text_field
 
@@ -84,7 +84,7 @@ async def feedback(context: Context, argument: JsonObject) -> JsonObject:
 
 
 async def revert(context: Context, argument: JsonObject) -> JsonObject:
-    """The text that the first round ran comes back, as one edit of the open document."""
+    """The texts that the first round ran come back, as one edit."""
     uri = text_field(argument, "uri")
     opened, run_id = context.session.find(uri), await _newest(context, uri)
     if run_id is None:
@@ -94,15 +94,22 @@ async def revert(context: Context, argument: JsonObject) -> JsonObject:
     told = await context.runs.get().ask_home(run_id, lambda client: client.export(run_id))
     if not told.get("ok"):
         return told
-    found = first_text(part(told, "run"))
+    found = first_texts(part(told, "run"))
     if found is None:
-        return refused("not_found", "The text of the first round is not in the record.")
-    first = found.text
-    if first == str(opened.document.text):
-        return {"ok": True, "changed": False}
-    if problem := await replace_text(context.session, context.client, opened, first, "Enhance: restore round 1"):
+        return refused("not_found", "The texts of the first round are not in the record.")
+    if found.imported:
+        return refused("wrong_status", "This run was imported: its files are those of another folder.")
+    changed: list[tuple[OpenDocument, str]] = []
+    for one in found.files:
+        held = opened if one is found.files[0] else context.session.held(uris.from_path(one.path))
+        if held is None:
+            return refused("wrong_status", f"{one.path} cannot be read, so nothing was restored.")
+        if one.text != str(held.document.text):
+            changed.append((held, one.text))
+    label = "Enhance: restore round 1"
+    if changed and (problem := await replace_texts(context.session, context.client, changed, label)):
         return refused("wrong_status", problem)
-    return {"ok": True, "changed": True}
+    return {"ok": True, "changed": bool(changed)}
 
 
 async def _choose(context: Context, argument: JsonObject, choice: str) -> JsonObject:
@@ -137,7 +144,7 @@ async def _newest(context: Context, uri: str) -> str | None:
 async def enable(context: Context, argument: JsonObject) -> JsonObject:
     """`{uri, enabled, overrides?}`: the switch of one workflow, and its own knobs."""
     session = context.session
-    opened = session.find(text_field(argument, "uri")) or session.loaded(text_field(argument, "uri"))
+    opened = session.held(text_field(argument, "uri"))
     key = None if opened is None else opened.workspace.key(opened.document)
     if opened is None or key is None:
         return refused("not_found", f"`{text_field(argument, 'uri')}` is not a workflow with a name.")

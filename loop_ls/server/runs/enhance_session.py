@@ -146,9 +146,7 @@ class Rounds:
         return {"outcome": "applied", "text": _together(files, [self._text_now(one) for one in files])}
 
     def _held(self, file: JsonObject) -> OpenDocument | None:
-        """A file as the editor has it open, else as it lies on the disk."""
-        uri = text_field(file, "uri")
-        return self._session.find(uri) or self._session.loaded(uri)
+        return self._session.held(text_field(file, "uri"))
 
     def _text_now(self, file: JsonObject) -> str:
         held = self._held(file)

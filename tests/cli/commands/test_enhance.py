@@ -137,3 +137,10 @@ def test_EB_133_the_command_changes_a_called_file_that_the_settings_allow(alone:
     told = alone.call("enhance", "--timeline", run_id).stdout
     assert "words in parts/part.yaml" in told.replace("\\", "")
     assert "parts/part.yaml (after)" in told
+    called.write_text(changed := f"{called.read_text()}# mine\n")
+    refused = alone.call("enhance", "--revert", run_id)
+    assert (refused.returncode, called.read_text()) == (2, changed)
+    assert f"{called} was changed after the loop, so nothing was restored." in refused.stderr
+    called.write_text(changed.removesuffix("# mine\n"))
+    assert alone.call("enhance", "--revert", run_id).returncode == 0
+    assert (called.read_text(), main.read_text()) == (PART, CALLING)

@@ -157,7 +157,9 @@ def lines_of(*events: Event) -> list[str]:
 
 def test_an_error_is_told_once_and_never_lost() -> None:
     failed = at("step_failed", "requirements", step="requirements", error=BAD)
-    assert lines_of(*BEGUN[:3], failed, at("failed", reason="error", error=BAD)) == ["✗ requirements"]  # below: all of it
+    assert lines_of(*BEGUN[:3], failed, at("failed", reason="error", error=BAD)) == [
+        "✗ requirements"
+    ]  # below: all of it
     assert lines_of(failed, at("text", "x", text="x"), at("step_completed", "more", step="more", output="fine")) == [
         "✗ requirements",
         "     No answer.",

@@ -12,6 +12,7 @@ import pytest
 from loop_ls.engine.enhance.edit_target import Sent, edit_sent, edits_wire
 from loop_ls.engine.enhance.plan.bundle import Bundle
 from loop_ls.server.documents.position_mapping import PositionMapping
+from loop_ls.server.documents.replace_text import replace_texts
 from loop_ls.server.language_server import LoopServer
 from loop_ls.server.runs.context import RunContext
 from loop_ls.server.runs.enhance_session import Rounds
@@ -242,6 +243,17 @@ async def told_of_two(buffer: TwoBuffers, fact: Json) -> Json:
 
 
 REPORT, WRITE = FLOW.replace("Write", "Tell"), CALLED.replace("Write", "Say")
+
+
+async def test_the_first_texts_of_several_files_come_back_as_one_edit(tmp_path: Path) -> None:
+    buffer = TwoBuffers(tmp_path)
+    buffer.begin()
+    own = buffer.server.context
+    held = [own.session.held(uri) for uri in (buffer.uri, buffer.called.as_uri())]
+    texts = [(one, text) for one, text in zip(held, (REPORT, WRITE), strict=True) if one is not None]
+    assert await replace_texts(own.session, own.client, texts, "Enhance: restore round 1") is None
+    assert len(buffer.asked) == 1
+    assert (buffer.text, buffer.shown) == (REPORT, {buffer.called.as_uri(): WRITE})
 
 
 @pytest.mark.parametrize("able", [{}, {"changeAnnotationSupport": {}}])
