@@ -9,13 +9,14 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.commands import run as plain
 from loop_ls.cli.engine.connect import engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
+from loop_ls.cli.watch.words import first_line, fitted
 from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import FirstText, first_texts
 from loop_ls.client.refusal import refusal
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     Told = Done | Refusal
 
+_WIDTH = 160
+_MOST_REFUSED = 3
 HELP = "run a workflow repeatedly and improve its file between runs"
 
 
@@ -186,6 +189,8 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
     told = await engine.enhance(run_id, "timeline")
     if not told["ok"]:
         return
+    if because := told["status"].get("because"):
+        print(shown(f"  {because}"), file=sys.stderr)
     for entry in told["rounds"]:
         changes = ", ".join(f"{one.get('op')} {one.get('target')}" for one in entry["applied"]) or "no change"
         failed = ", ".join(str(one.get("step")) for one in entry["failed"]) or "nothing"
@@ -193,12 +198,27 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
                 print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
-        for told_of in (entry.get("trials"), entry.get("notTaken") and f"not applied: {entry['notTaken']}"):
-            if told_of:
-                print(shown(f"    {told_of}"), file=sys.stderr)
-        if why := entry.get("planned"):
-            print(shown(f"    {why}"), file=sys.stderr)
+        for line in _reasons(entry):
+            print(fitted(shown(f"    {line}"), _WIDTH), file=sys.stderr)
     print(f"Full timeline: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
+
+
+def _reasons(entry: TimelineRound) -> Iterator[str]:
+    """Why a round led to what it did, whether or not anything was applied."""
+    if trials := entry.get("trials"):
+        yield trials
+    if rationale := first_line(entry["rationale"]):
+        yield f"why: {rationale}"
+    for one in entry["rejected"][:_MOST_REFUSED]:
+        yield f"refused: {one.get('op')} {one.get('target') or ''}: {first_line(str(one.get('message')))}"
+    if (more := len(entry["rejected"]) - _MOST_REFUSED) > 0:
+        yield f"refused: {more} more"
+    for one in entry["unfixable"]:
+        yield f"cannot be fixed: {one.get('failure')}: {first_line(str(one.get('reason')))}"
+    if not_taken := entry.get("notTaken"):
+        yield f"not applied: {not_taken}"
+    if planned := entry.get("planned"):
+        yield planned
 
 
 def _cost(entry: TimelineRound) -> str:

@@ -204,7 +204,8 @@ class _Loop:
         if self.evidence is not None:
             return self.evidence.summary()
         if outcome.reason == "converged":
-            return None
+            runs = self.knobs.confirm_runs
+            return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} of one input, without test cases."
         last = self.course.observed.get(max(self.course.observed, default=0))
         failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]
         left = f" Still failing: {', '.join(failed)}." if failed else ""

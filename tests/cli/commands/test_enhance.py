@@ -115,7 +115,8 @@ steps:
 """
 PLAN_FOR_PART = (
     '{"rationale": "a tone", "ops": [{"op": "set_instructions", "target": "words", "file": "parts/part.yaml", '
-    '"run": "Write kindly about {{input}}", "reason": "a tone"}]}'
+    '"run": "Write kindly about {{input}}", "reason": "a tone"}, '
+    '{"op": "set_instructions", "target": "nobody", "run": "x", "reason": "y"}]}'
 )
 
 
@@ -130,8 +131,11 @@ def test_EB_133_the_command_changes_a_called_file_that_the_settings_allow(alone:
     alone.write(".loop-ls.yaml", "workflowRoots: [parts]\nenhance: {files: [parts/part.yaml]}\n")
     done = alone.call("enhance", "report.yaml", "--input", "tea")
     assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
+    assert "  One clean run of one input, without test cases.\n" in done.stderr
     assert "! Plans may also edit `parts/part.yaml` (`enhance.files`)." in done.stderr
     assert called.read_text() == PART.replace("Write about", "Write kindly about")
+    said = ("    why: a tone", "    refused: set_instructions nobody: unknown step or loop `nobody`")
+    assert [line for line in done.stderr.splitlines() if line in said] == list(said)
     assert main.read_text() == CALLING
     [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
     told = alone.call("enhance", "--timeline", run_id).stdout
