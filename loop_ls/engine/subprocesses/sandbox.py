@@ -18,6 +18,7 @@ from typing import Protocol
 
 from loop_ls.engine.subprocesses import landlock_exec
 from loop_ls.engine.subprocesses.landlock_exec import LIBRARIES, NOT_FENCED, filters_system_calls, landlock_version
+from loop_ls.engine.subprocesses.supervisor import search_path
 from loop_ls.text.record import equal_record
 
 #: A sandbox ends with this status where it cannot be put in force; nothing was started then.
@@ -98,7 +99,7 @@ def find_sandbox() -> Sandbox | NoSandbox:
         return NoSandbox(f"There is no sandbox for {_system()} yet.")
     if (version := landlock_version()) and filters_system_calls():
         return Landlock(version)
-    found = shutil.which("bwrap")
+    found = shutil.which("bwrap", path=search_path(os.environ.get("PATH", os.defpath)))
     if found is None:
         return NoSandbox(
             "This kernel does not support Landlock (Linux 5.13 or newer does), and bubblewrap is not installed."

@@ -37,9 +37,17 @@ KEPT = (
 
 
 def reduced(environ: Mapping[str, str], **more: str) -> dict[str, str]:
-    """The environment for a program: what every program needs, and `more`."""
+    """The environment for a program: what every program needs, and `more`. Programs are looked for in folders that
+    have one name from everywhere: `./node_modules/.bin` would be of the project, whatever a person agreed to."""
     kept = {name: value for name, value in environ.items() if name in KEPT or name.startswith("LC_")}
+    if "PATH" in kept:
+        kept["PATH"] = search_path(kept["PATH"])
     return kept | more
+
+
+def search_path(written: str) -> str:
+    """A `PATH` without the folders whose place depends on where a program is started."""
+    return os.pathsep.join(each for each in written.split(os.pathsep) if Path(each).is_absolute())
 
 
 class _Exit(SubprocessStreamProtocol):

@@ -164,6 +164,26 @@ async def test_a_program_does_not_see_our_keys() -> None:
     await held.wait()
 
 
+@pytest.mark.parametrize("entry", [".", "", "./node_modules/.bin", "bin", "../bin"])
+async def test_no_program_of_the_folder_takes_the_place_of_one_that_is_installed(tmp_path: Path, entry: str) -> None:
+    """Relative folders in PATH are usual, and each repository has other programs in them."""
+    own = tmp_path / "a" / entry / "ls"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "a").mkdir(exist_ok=True)
+    own.write_text("#!/bin/sh\necho evil\n")
+    own.chmod(0o755)
+    env = supervisor.reduced({"PATH": os.pathsep.join([entry, os.environ["PATH"]])})
+    held = await supervisor.start(["ls", "/dev/null"], cwd=tmp_path / "a", env=env)
+    assert held.process.stdout
+    assert await held.process.stdout.read() == b"/dev/null\n"
+    assert await held.wait() == 0
+
+
+def test_folders_that_have_one_name_from_everywhere_stay_in_their_order() -> None:
+    assert supervisor.search_path(os.pathsep.join(["/b", "x", "", "/a b", "~/bin"])) == os.pathsep.join(["/b", "/a b"])
+    assert supervisor.reduced({"LANG": "C"}) == {"LANG": "C"}
+
+
 async def test_a_signal_to_the_supervisor_ends_the_program() -> None:
     held, pids = await started(MILD)
     held.process.send_signal(signal.SIGTERM)
