@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -138,6 +138,35 @@ async def _leave(child: SupervisedProcess) -> None:
     child.release()
 
 
+class _Body(httpx2.AsyncByteStream):
+    """A body, up to so many bytes."""
+
+    most = LONGEST_LINE
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self.most
+        async for piece in self._stream:
+            left -= len(piece)
+            if left < 0:
+                raise httpx2.ReadError(f"a message of more than {LONGEST_LINE >> 20} MiB")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bounded(response: httpx2.Response) -> None:
+    """The SDK reads a body whole, and unpacks it as often as it says that it is packed: a server could fill the memory.
+    Of a stream of events it bounds each one itself."""
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise httpx2.DecodingError("a message that is packed, which nobody asked for", request=response.request)
+    if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        response.stream = _Body(cast("httpx2.AsyncByteStream", response.stream))
+
+
 @asynccontextmanager
 async def over_http(server: Server, environ: Mapping[str, str]) -> AsyncIterator[Any]:
     """Streamable HTTP, or the older SSE. The environment names proxies and certificates, but not for
@@ -151,7 +180,14 @@ async def over_http(server: Server, environ: Mapping[str, str]) -> AsyncIterator
     ) -> httpx2.AsyncClient:
         # The limits of a call are ours: a tool may be silent for long.
         patient = httpx2.Timeout(None, connect=CONNECT_SECONDS)
-        return httpx2.AsyncClient(headers=headers, timeout=patient, auth=auth, trust_env=not near, verify=not near)
+        return httpx2.AsyncClient(
+            headers={"accept-encoding": "identity", **(headers or {})},
+            timeout=patient,
+            auth=auth,
+            trust_env=not near,
+            verify=not near,
+            event_hooks={"response": [_bounded]},
+        )
 
     if server.kind == "sse":
         async with sse_client(url, headers=headers, httpx_client_factory=client) as streams:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from mcp.server.mcpserver import MCPServer
 
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.tools import Sessions
+from loop_ls.engine.tools.servers import Server, read_server
+from loop_ls.engine.tools.session import Session
+from loop_ls.engine.tools.transports import _Body
 
 
 class Listening:
@@ -87,3 +91,44 @@ async def test_a_server_that_takes_the_call_and_says_nothing_is_left(tmp_path: P
             with pytest.raises(Failure) as caught:
                 await sessions.tools(["shelf"])
     assert "did not respond within 0.5 s" in caught.value.message
+
+
+@asynccontextmanager
+async def filling(kind: str, head: str, piece: bytes) -> AsyncIterator[Server]:
+    """A server whose answer to anything does not end."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(f"HTTP/1.1 200 X\r\n{head}\r\nconnection: close\r\n\r\n".encode())
+            while True:
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        yield read_server({"evil": {"url": f"http://127.0.0.1:{port}/mcp", "type": kind}}, "evil")
+
+
+@pytest.mark.parametrize(
+    ("kind", "head", "piece", "told"),
+    [
+        ("http", "content-type: application/json", b" " * 1000, "a message of more than 32 MiB"),
+        ("http", "content-type: application/json\r\ncontent-encoding: gzip, gzip", b"\x1f", "is packed"),
+        ("http", "content-type: text/event-stream\r\ncontent-encoding: gzip", b"\x1f", "is packed"),
+        ("http", "content-type: text/event-stream", b"data: x\n", "exceeded"),
+        ("sse", "content-type: text/event-stream\r\ncontent-encoding: deflate", b"\x1f", "is packed"),
+        ("sse", "content-type: text/event-stream", b"data: x\n", "exceeded"),
+    ],
+)
+async def test_a_server_does_not_fill_the_memory(
+    kind: str, head: str, piece: bytes, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Body, "most", 1_000_000)
+    async with filling(kind, head, piece * 100) as server:
+        session = Session(server, tmp_path, {})
+        with pytest.raises(Failure, match=told):
+            await session.open()
+        await session.aclose(now=True)
