@@ -93,7 +93,6 @@ def _missing() -> str:
 
 def _watch(args: argparse.Namespace, path: Path, more: JsonObject) -> int:
     """Run in the engine of the current folder, so that `loop-ls runs` shows it here."""
-    from loop_ls.cli.commands.enhance import show_rounds
     from loop_ls.cli.commands.run import RunOptions, start_and_watch
 
     here = root_of(args.root)
@@ -109,10 +108,6 @@ def _watch(args: argparse.Namespace, path: Path, more: JsonObject) -> int:
 
     async def work() -> int:
         async with await engine_for(args, here) as engine:
-            begun: list[str] = []
-            status = await start_and_watch(engine, request, RunOptions(agreed=True), begun.append)
-            if begun and "enhance" in more:
-                await show_rounds(engine, begun[0])
-            return status
+            return await start_and_watch(engine, request, RunOptions(agreed=True))
 
     return settled(work)

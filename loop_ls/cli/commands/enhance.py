@@ -8,25 +8,22 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.commands import run as plain
 from loop_ls.cli.engine.connect import engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
-from loop_ls.cli.watch.words import first_line, fitted
 from loop_ls.client import EngineClient
 from loop_ls.client.exported_texts import FirstText, first_texts
 from loop_ls.client.refusal import refusal
-from loop_ls.contract.amounts import money
 from loop_ls.contract.whole_files import replace_all
-from loop_ls.report.terminal_text import shown, shown_lines
+from loop_ls.report.terminal_text import shown_lines
 from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
-    from loop_ls.contract.answers import Done, EnhanceStatus, Refusal, TimelineRound
+    from loop_ls.contract.answers import Done, EnhanceStatus, Refusal
 
     class Shown(Done):
         """An answer with what people read of it."""
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
 
     Told = Done | Refusal
 
-_WIDTH = 160
-_MOST_REFUSED = 3
 HELP = "run a workflow repeatedly and improve its file between runs"
 
 
@@ -72,11 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
     async def work() -> int:
         async with await engine_for(args, asked.root) as engine:
-            begun: list[str] = []
-            status = await plain.start_and_watch(engine, request, manner, begun.append)
-            if begun and not manner.as_json and not manner.detach:
-                await show_rounds(engine, begun[0])
-            return status
+            return await plain.start_and_watch(engine, request, manner)
 
     return settled(work, args.json)
 
@@ -182,50 +173,6 @@ _ABOUT: dict[str, Tell] = {
     "feedback": _feedback,
     "revert": _revert,
 }
-
-
-async def show_rounds(engine: EngineClient, run_id: str) -> None:
-    """What the loop did to the file, in a few lines; all of it is one command away."""
-    told = await engine.enhance(run_id, "timeline")
-    if not told["ok"]:
-        return
-    if because := told["status"].get("because"):
-        print(shown(f"  {because}"), file=sys.stderr)
-    for entry in told["rounds"]:
-        changes = ", ".join(f"{one.get('op')} {one.get('target')}" for one in entry["applied"]) or "no change"
-        failed = ", ".join(str(one.get("step")) for one in entry["failed"]) or "nothing"
-        print(shown(f"  round {entry['round']}: failed {failed}; {changes}{_cost(entry)}"), file=sys.stderr)
-        for one in entry["failed"]:
-            if one.get("kind") != "upstream_failed":
-                print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
-        for line in _reasons(entry):
-            print(fitted(shown(f"    {line}"), _WIDTH), file=sys.stderr)
-    print(f"Full timeline: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)
-
-
-def _reasons(entry: TimelineRound) -> Iterator[str]:
-    """Why a round led to what it did, whether or not anything was applied."""
-    if trials := entry.get("trials"):
-        yield trials
-    if rationale := first_line(entry["rationale"]):
-        yield f"why: {rationale}"
-    for one in entry["rejected"][:_MOST_REFUSED]:
-        yield f"refused: {one.get('op')} {one.get('target') or ''}: {first_line(str(one.get('message')))}"
-    if (more := len(entry["rejected"]) - _MOST_REFUSED) > 0:
-        yield f"refused: {more} more"
-    for one in entry["unfixable"]:
-        yield f"cannot be fixed: {one.get('failure')}: {first_line(str(one.get('reason')))}"
-    if not_taken := entry.get("notTaken"):
-        yield f"not applied: {not_taken}"
-    if planned := entry.get("planned"):
-        yield planned
-
-
-def _cost(entry: TimelineRound) -> str:
-    """What the round and its plan have cost; nothing where nothing is paid."""
-    parts = {"run": entry.get("roundUsd"), "plan": entry.get("plannerUsd")}
-    told = [f"{name} {money(usd)}" for name, usd in parts.items() if usd]
-    return f" ({', '.join(told)})" if told else ""
 
 
 def _read(path: Path) -> str | None:

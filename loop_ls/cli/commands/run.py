@@ -118,10 +118,8 @@ def run(args: argparse.Namespace) -> int:
     return settled(work, args.json)
 
 
-async def start_and_watch(
-    engine: EngineClient, request: JsonObject, manner: RunOptions, begun: Callable[[str], None] = lambda run_id: None
-) -> int:
-    """One run from its start to its end; its exit status. `begun` hears its id."""
+async def start_and_watch(engine: EngineClient, request: JsonObject, manner: RunOptions) -> int:
+    """One run from its start to its end; its exit status."""
     from loop_ls.cli.watch.typed import typed_line
     from loop_ls.cli.watch.watch import watch
 
@@ -134,7 +132,6 @@ async def start_and_watch(
     answer = await start(engine, request, manner)
     if not answer["ok"]:
         return refuse(answer, manner.as_json)
-    begun(answer["runId"])
     if manner.detach:
         return detached(answer, manner.as_json)
     if answer.get("repeated"):

@@ -16,6 +16,7 @@ from loop_ls.cli.arguments import print_json
 from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.questions import Questions
+from loop_ls.cli.watch.round_lines import show_rounds
 from loop_ls.cli.watch.words import ending
 from loop_ls.contract.amounts import count
 from loop_ls.contract.run_view.parts import part
@@ -64,6 +65,8 @@ async def watch(
         return INTERRUPTED
     state = answer["state"]
     _report(state, watched, as_json)
+    if state["format"] == "enhance" and not as_json:
+        await show_rounds(engine, run_id)
     return state.get("exitCode", 0)
 
 
