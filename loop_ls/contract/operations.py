@@ -224,6 +224,7 @@ _ENHANCING = (
         body_required=True,
         body_limit=TEXT_LIMIT,
         refusals=(409, 503),
+        tools=("loop_control",),
     ),
     Operation(
         "enhance_feedback",
@@ -237,6 +238,7 @@ _ENHANCING = (
         body_required=True,
         body_limit=TEXT_LIMIT,
         refusals=(409, 503),
+        tools=("loop_control",),
     ),
 )
 

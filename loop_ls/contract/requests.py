@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from loop_ls.contract.endings import Status, Verb
+from loop_ls.contract.endings import Status
 
 Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
@@ -335,10 +335,12 @@ class StatusTool(ToolArgument):
 
 
 class ControlTool(ToolArgument):
-    action: Verb
-    """What to do."""
+    action: Literal["pause", "resume", "stop", "continue", "skip", "feedback"]
+    """What to do. `continue`, `skip` and `feedback` are for one enhance loop that waits between rounds."""
     id: str
     """The loop, or `all`."""
+    text: str = ""
+    """Of `feedback`: what should be different, for the next plan."""
 
 
 class DefinitionsTool(ToolArgument):

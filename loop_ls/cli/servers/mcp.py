@@ -100,6 +100,9 @@ class ByClient:
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
         return await self._client.call(verb, run_id)
 
+    async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
+        return cast("JsonObject | Refusal", await self._client.enhance(run_id, verb, given))
+
     async def runs(self) -> RunList | Refusal:
         return await self._client.runs(limit=1000)
 

@@ -214,3 +214,52 @@ async def test_an_agent_hears_what_is_wrong_with_the_file_that_it_writes(talking
             assert "outside the workspace" in await refused(client, "loop_check", path=outside)
         (talking.root / "link.yaml").symlink_to("/etc/hostname")
         assert "outside the workspace" in await refused(client, "loop_check", path="link.yaml")
+
+
+FAILING = """\
+$schema: workflow/v2.0
+name: report
+version: 1.0.0
+execution: {provider: scripted, model: m}
+steps:
+  - name: draft
+    run: "Write about {{input}}"
+"""
+PLAN = (
+    '{"rationale": "nobody said how", "ops": [{"op": "set_instructions", "target": "draft", '
+    '"run": "Write kindly about {{input}}", "reason": "a tone"}, {"op": "remove_step", "target": "draft"}]}'
+)
+MENDED = f"""\
+answers:
+  - when: {{purpose: planner}}
+    say: '{PLAN}'
+  - when: {{step: draft, contains: kindly}}
+    say: kind words
+  - say: {{fail: bad_answer}}
+"""
+
+
+async def test_an_enhance_loop_that_waits_is_looked_at_and_answered(alone: CliProject) -> None:
+    file = alone.write("report.yaml", FAILING)
+    alone.write("report.answers.yaml", MENDED)
+    alone.write(".loop-ls.yaml", "enhance: {pauseBetweenRounds: true}\n")
+    done = alone.call("enhance", "report.yaml", "--input", "tea", "--detach", "--json")
+    run_id = json.loads(done.stdout)["runId"]
+    async with over_stdio(alone) as client:
+        found = await status(client, run_id, lambda told: told["status"] == "paused")
+        told = found["rounds"]
+        assert (told["round"], told["rationale"]) == (1, "nobody said how")
+        assert told["proposed"] == ["set_instructions draft: a tone"]
+        assert [one.partition(":")[0] for one in told["rejected"]] == ["remove_step draft"]
+        assert '+    run: "Write kindly about {{input}}"' in told["diff"]
+        assert "`continue`" in told["answer"]
+        assert "waits between rounds" in await refused(client, "loop_control", action="resume", id=run_id)
+        assert "one loop" in await refused(client, "loop_control", action="continue", id="all")
+        assert "needs a `text`" in await refused(client, "loop_control", action="feedback", id=run_id)
+        assert "next plan" in await used(client, "loop_control", action="feedback", id=run_id, text="shorter")
+        assert file.read_text() == FAILING
+        assert await used(client, "loop_control", action="continue", id=run_id) == f"Loop {run_id} goes on."
+        ended = await status(client, run_id, lambda told: told["status"] == "completed")
+        assert ended["rounds"]["because"] == "One clean run of one input, without test cases."
+        assert "does not accept" in await refused(client, "loop_control", action="skip", id=run_id)
+    assert "kindly" in file.read_text()

@@ -54,6 +54,10 @@ class Loops(Protocol):
 
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal: ...
 
+    async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
+        """What is said to an enhance loop (`choose`, `feedback`), or asked about it (`timeline`)."""
+        ...
+
     async def runs(self) -> RunList | Refusal: ...
 
     async def history(self, run_id: str) -> ToolHistory | Refusal:
@@ -191,8 +195,30 @@ async def loop_status(loops: Loops, given: Mapping[str, Json]) -> str:
             "stages": [_stage(number, stage) for number, stage in enumerate(stages)],
             "waiting": waiting_until(state.get("resumesAt")) or None,
             "error": state.get("error"),
+            **(await _rounds(loops, state) if state["format"] == "enhance" else {}),
         }
     )
+
+
+async def _rounds(loops: Loops, state: RunStateView) -> JsonObject:
+    """What an enhance loop came to, and what it would change where it waits for an answer."""
+    told = as_object(await loops.enhance("timeline", state["runId"], {}))
+    entry = (listed(told.get("rounds")) or [{}])[-1]
+    found: JsonObject = {"because": as_object(told.get("status")).get("because"), "round": entry.get("round")}
+    for name in ("failed", "proposed", "rejected", "unfixable"):
+        found[name] = [_reason(one) for one in listed(entry.get(name))]
+    found |= {"rationale": entry.get("rationale"), "diff": entry.get("diff")}
+    return {"rounds": found | ({"answer": _ANSWERS} if _waits(state) else {})}
+
+
+def _reason(one: JsonObject) -> str:
+    head = " ".join(str(one[name]) for name in ("op", "target", "step", "failure", "kind") if one.get(name))
+    why = one.get("message") or one.get("reason")
+    return f"{head}: {first_line(str(why))}" if why else head
+
+
+def _waits(state: RunStateView) -> bool:
+    return state["format"] == "enhance" and state["status"] == "paused" and bool(state.get("question"))
 
 
 def _stage(number: int, stage: Row) -> Row:
@@ -209,17 +235,33 @@ def _stage(number: int, stage: Row) -> Row:
 
 # -- control -----------------------------------------------------------------------------------------
 
+_ANSWERS = "loop_control with the action `continue` (make the change), `skip` (go on without it), `feedback` or `stop`"
 _DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
 
 
 async def loop_control(loops: Loops, given: Mapping[str, Json]) -> str:
     action, id_ = text_field(given, "action"), text_field(given, "id")
+    if action in ("continue", "skip", "feedback"):
+        return await _told(loops, action, id_, text_field(given, "text"))
+    if action == "resume" and id_.lower() != "all" and _waits(_allowed(await loops.history(id_))["state"]):
+        raise ToolRefusal(f"The loop waits between rounds; loop_status shows its change. Answer by {_ANSWERS}.")
     rows = _allowed(await loops.control(action, id_))["runs"]
     if id_.lower() == "all":
         count = f"{len(rows)} loop{'' if len(rows) == 1 else 's'}"
         return f"{count} {_DONE[action]}." if rows else f"No loop to {action}."
     told = "cancelled" if action == "stop" else rows[0]["status"]
     return f"Loop {rows[0]['runId']} is {told}."
+
+
+async def _told(loops: Loops, action: str, id_: str, text: str) -> str:
+    """An answer to an enhance loop that waits between rounds."""
+    if id_.lower() == "all":
+        raise ToolRefusal(f"`{action}` is about one loop: name it.")
+    if action == "feedback" and not text.strip():
+        raise ToolRefusal("`feedback` needs a `text`.")
+    verb, said = ("feedback", {"text": text}) if action == "feedback" else ("choose", {"choice": action})
+    _allowed(cast("Done | Refusal", await loops.enhance(verb, id_, cast("JsonObject", said))))
+    return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} goes on."
 
 
 async def loop_definitions(loops: Loops, given: Mapping[str, Json]) -> str:
@@ -302,7 +344,8 @@ TOOLS: dict[str, AgentTool] = {
         ),
         AgentTool(
             "loop_control",
-            "Pause, resume or stop one loop or all. A pause waits for the end of the current stage.",
+            "Pause, resume or stop one loop or all. A pause waits for the end of the current stage. Answer an enhance "
+            "loop that waits between rounds.",
             "ControlTool",
             loop_control,
         ),

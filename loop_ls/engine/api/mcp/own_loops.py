@@ -47,6 +47,15 @@ class OwnLoops:
             return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
         return await self._engine.control(verb, run_id)
 
+    async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
+        if verb != "timeline":
+            if not self._person.has("editor"):
+                return _forbidden("Controlling a loop needs the role `editor`.")
+            answer = await self._engine.state(run_id)
+            if answer["ok"] and not self._person.controls(answer["state"].get("user")):
+                return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
+        return cast("JsonObject | Refusal", await self._engine.enhance(verb, run_id, given))
+
     async def _all(self, verb: str) -> Controlled:
         rows: list[RunStatus] = []
         for state in self._engine.live:
