@@ -197,6 +197,13 @@ def _interfaces(types: dict[str, object], elsewhere: Container[str] = ()) -> tup
     return shared, [_interface(name, own[name]) for name in sorted(own)]
 
 
+#: Settings of the editor that are more than those of a project: what they say instead.
+OWN = {
+    "limits": "Limits for every run, which no workspace can change. Of these limits and those in `.loop-ls.yaml`, the "
+    "lower ones apply.",
+}
+
+
 def package_json() -> str:
     """The client's `package.json`. Its settings that a project file may hold too are described as there."""
     package = json.loads((FOLDER.parents[1] / "package.json").read_text("utf-8"))
@@ -204,7 +211,8 @@ def package_json() -> str:
         if (key := _setting(name.removeprefix("loopLs."))) is not None:
             inner = f" Keys: {', '.join(f'`{each}`' for each in key.shape.keys)}." if key.shape else ""
             one.pop("description", None)
-            one["markdownDescription"] = key.text + inner + (f" Default: {key.default}." if key.default else "")
+            told = OWN.get(name.removeprefix("loopLs."), key.text)
+            one["markdownDescription"] = told + inner + (f" Default: {key.default}." if key.default else "")
     return json.dumps(package, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -98,7 +98,7 @@ class RunChecks:
         if not failing:
             return None
         count = len(self._found)
-        told = in_one_line(feedback(failing))
+        told = in_one_line(" ".join(one.split()) for one in feedback(failing))
         message = f"{len(failing)} of {count} {'check' if count == 1 else 'checks'} failed: {told}"
         return Failure("verifier_fail", message, "fix what the checks report", reason="verification")
 
