@@ -137,6 +137,7 @@ class Forks:
         files = [file for file in tests_of(mutant.path) if file in self._coverage]
         seconds = {test: one for file in files for test, one in self._coverage[file].seconds.items()}
         found = {test for file in files for test in self._coverage[file].reaching(function, line)}
+        found = found or {test for file in files for test in self._coverage[file].of(function)}  # not traced as a line
         items = [item for file in files for item in self._items[file] if item.nodeid in found]
         items.sort(key=lambda item: (-kills[item.nodeid], seconds[item.nodeid]))
         within = list(accumulate(seconds[item.nodeid] for item in items))

@@ -3,8 +3,9 @@
     python -m tests.mutants.sweep rules/workflow/quality_rules.py --each 30
     python -m tests.mutants.sweep rules --jobs 2 --each 5
 
-What each test reaches is measured first, line by line, so that a mutant is tried with the few tests that come as far as
-its line; those go first that noticed others of the same module. Each mutant gets `--each` seconds of tests: one that
+The tests of the folder that mirrors the part are asked, no others. What each of them reaches is measured first, line by
+line, so that a mutant is tried with the few tests that come as far as its line; those go first that noticed others of
+the same module. Each mutant gets `--each` seconds of tests: one that
 lives is printed as `open` where more tests could still notice it. `--again FILE` tries only what an earlier sweep
 printed into that file, for instance with more seconds or with new tests.
 """
@@ -42,7 +43,9 @@ def main(words: Sequence[str] | None = None) -> int:
         told = args.again.read_text("utf-8")
         found = [mutant for mutant in found if told_as(mutant) in told]
     outcomes: list[str] = []
-    forks = Forks(found, lambda forks: _sweep(found, forks, args, outcomes), time.monotonic() + args.minutes * 60)
+    rooms = tuple({f"tests/{path.relative_to(PACKAGE).parts[0]}/" for path in paths})
+    end = time.monotonic() + args.minutes * 60
+    forks = Forks(found, lambda forks: _sweep(found, forks, args, outcomes), end, lambda test: test.startswith(rooms))
     if forks.run():
         print("the tests cannot be collected", file=sys.stderr)
         return 2

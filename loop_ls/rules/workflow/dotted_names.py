@@ -50,13 +50,11 @@ def _same(name: str, known: list[str]) -> str | None:
 
 def _behind(head: str, rest: str, view: View) -> str | None:
     """By its first word: `ENV.X`, `Step.a`, `steps.a.output`, `Input.x`, `drafft.result`."""
-    if plain(head) == "env" or nearest(head, ("env",)):
+    if nearest(head, ("env",)):
         key = rest if view.has_env(rest) else view.near_env(rest)
         return None if key is None else f"env.{key}"
-    if plain(head) in _LIKE_STEP or nearest(head, _LIKE_STEP):
+    if nearest(head, _LIKE_STEP):
         return _result(rest, view)
-    if plain(head) == "input" or nearest(head, ("input",)):
-        return "input"
     return view.near_variable(head)
 
 

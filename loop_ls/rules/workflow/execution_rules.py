@@ -100,7 +100,7 @@ _MEANT = {("logging", "normal"): "info"}
 
 def nearest_choice(site: Site, field: Field, value: str) -> tuple[Fix, ...]:
     better = _MEANT.get((field.key.name, value.casefold())) or nearest(value, field.key.choices)
-    if better is None or field.scalar is None or field.scalar is not field.node:
+    if better is None or field.scalar is not field.node:
         return ()
     return (builders.reword(site.piece, field.span, better),)
 
@@ -217,8 +217,6 @@ def workers_without_parallel(site: Site) -> Iterator[Draft]:
         or workers <= 0
         or (parallel is not None and (parallel.value or parallel.faults))
     ):
-        return
-    if site.block.meant("parallel") and parallel is None:
         return
     yield site.found(
         field.entry.key.span,

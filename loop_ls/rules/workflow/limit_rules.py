@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loop_ls.index.element import Element, Use
-from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.docs.phrases import shortened
 from loop_ls.rules.engine.context import Draft, Site, draft, value_span
 from loop_ls.rules.engine.finding import Severity
@@ -128,11 +127,10 @@ def nothing_to_improve_on(element: Element, view: View) -> Iterator[Draft]:
 
 def _hands_over(use: Use, element: Element, view: View) -> bool:
     """A misspelt variable (WF503) counts as the one that is meant."""
-    unknown = "." in use.name and use.name not in LOOP_NAMES
     if use.name in _EARLIER:
         return True
-    own = use.name.partition(".")[0] in element.node.provides
-    return unknown and (own or meant(use, element, view) in _EARLIER)
+    name, dot, _ = use.name.partition(".")
+    return bool(dot) and (name in element.node.provides or meant(use, element, view) in _EARLIER)
 
 
 @rule("WF707", "policy-does-not-fit", Severity.HINT, on="element", local=True, about=LOOP)
@@ -165,7 +163,7 @@ def policy_does_not_fit(element: Element) -> Iterator[Draft]:
     if loop is None or element.reference is None:
         return
     policy = loop.get("on_failure")
-    if policy is not None and (policy.entry.merged or policy.faults or policy.value not in policy.key.choices):
+    if policy is not None and (policy.entry.merged or policy.value not in policy.key.choices):
         return
     words = {word.casefold() for word in _WORDS.split(f"{element.name}/{element.reference.text}")}
     value = policy.value if policy is not None else None
@@ -203,7 +201,7 @@ def nested_limits(element: Element, view: View) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     field = element.loop.get("max_iterations") if element.loop is not None else None
-    if field is None or element.loop_mode != "refine" or field.entry.merged or not isinstance(field.value, int):
+    if field is None or field.entry.merged or not isinstance(field.value, int):
         return
     runs = view.innermost_runs(element)
     if runs is not None and runs > NESTED and runs > field.value:

@@ -437,8 +437,7 @@ def idle_workers(site: Site) -> Iterator[Draft]:
     if field is None or workers is None:
         return
     parallel = site.block.get("parallel")
-    idle = not site.block.meant("parallel") if parallel is None else not parallel.value and not parallel.faults
-    if idle:
+    if parallel is None or not (parallel.value or parallel.faults):
         yield site.found(field.entry.key.span, "`max_workers` has no effect without `parallel: true`")
     elif not 1 <= workers <= 100:
         yield site.found(field.entry.key.span, "`max_workers` must be from 1 to 100")

@@ -156,7 +156,7 @@ def parallel_result_lost(element: Element, view: View) -> Iterator[Draft]:
     field = loop.get("parallel") if loop is not None else None
     if loop is None or field is None or field.value is not True or mode_of(loop) != "iterate" or field.entry.merged:
         return
-    names = [element.name] if element.kind == "loop" and element.name else []
+    names = [element.name] if element.kind == "loop" else []
     if element.accumulate is not None:
         names.append(element.accumulate.text)
     read = [name for name in names if view.is_used(name)]
@@ -182,7 +182,7 @@ def items_are_lines(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}"}
     """
     field, text = site.own("items"), site.block.text("items")
-    if field is None or text is None or not text.strip() or mode_of(site.block) != "iterate":
+    if field is None or text is None or mode_of(site.block) != "iterate":
         return
     if "{{" in text or text.startswith("file://") or _is_json(text):
         return

@@ -56,9 +56,8 @@ def embeddings_without_input(site: Site) -> Iterator[Draft]:
           - name: vectors
             embeddings: {chunk_strategy: sentence, input: "{{input}}"}
     """
-    block = site.block
-    given = [key for key in ("input", "input_file") if block.meant(key)]
-    if not given or all(block.has(key) and block.fields[key].empty for key in given):
+    given = [field for key in ("input", "input_file") if (field := site.block.get(key)) is not None]
+    if all(field.empty for field in given):
         yield site.found(site.label, "Missing `input` or `input_file` in `embeddings`")
 
 

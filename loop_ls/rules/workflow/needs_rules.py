@@ -173,8 +173,8 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
 def _is_being_typed(element: Element) -> bool:
     """Whether the list of `needs` is still open, or none: who knows what comes into it."""
     field = element.block.get("needs")
-    if field is None or field.faults or not element.piece.faults:
-        return field is not None and bool(field.faults)
+    if field is None or field.faults:
+        return field is not None
     line = field.entry.key.span.start.line
     return any(fault.code == "open-bracket" and fault.span.start.line == line for fault in element.piece.faults)
 
@@ -219,7 +219,7 @@ def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
           - {name: essay, needs: [outline], run: "Write from {{outline}}"}
           - {name: review, needs: [essay, outline], run: "Compare {{essay}} with {{outline}}"}
     """
-    if element.kind != "step" or not element.uses or not view.default("parallel") or _is_being_typed(element):
+    if element.kind != "step" or not view.default("parallel") or _is_being_typed(element):
         return
     told: set[str] = set()
     for use in own_uses(element):

@@ -197,7 +197,7 @@ def unknown_model(site: Site, view: View) -> Iterator[Draft]:
         return
     known = PROVIDERS[provider]
     models = (*known.models, *known.embeddings, *view.models_of(provider))
-    if models and model not in models:
+    if model not in models:
         message = f"Unknown `{provider}` model `{shortened(model)}`{did_you_mean(model, models)}"
         yield site.found(value_span(field), message)
 

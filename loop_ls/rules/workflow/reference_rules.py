@@ -125,7 +125,7 @@ def slips_of(reference: Reference, summary: Summary) -> dict[str, str]:
     missing = [name for name in summary.parameters if not reference.supplies(name)]
     found: dict[str, str] = {}
     for pair in reference.arguments or ():
-        if missing and pair.name not in summary.reads and (better := nearest(pair.name, missing)) is not None:
+        if pair.name not in summary.reads and (better := nearest(pair.name, missing)) is not None:
             found[pair.name] = better
             missing.remove(better)
     return found
@@ -456,7 +456,7 @@ def not_for_mcp_cli(element: Element, view: View) -> Iterator[Draft]:
     if reference is None:
         return
     callee = view.callee(reference)
-    if callee.key is None or callee.summary is None:
+    if callee.summary is None:
         return
     if reference.kind == "loop" and callee.by_folder:
         message = f"mcp-cli finds this workflow only as `{callee.key}`"
