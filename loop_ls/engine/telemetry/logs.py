@@ -20,6 +20,8 @@ FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 
 Secrets = Callable[[], Iterable[str]]
+#: What we and what the libraries say. These tell at the lower levels what is sent and received: prompts and answers.
+_OURS, _CLIENT_OF_TOOLS = "loop_ls", "mcp.client"
 #: What every record has; the rest was given by whoever logs.
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
@@ -70,4 +72,8 @@ def log_to_stderr(form: str = "text", level: str = "warning", secrets: Secrets |
     handler.setFormatter(Objects(masked) if form == "json" else Lines(masked))
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(getattr(logging, level.upper()) if level in LEVELS else logging.WARNING)
+    wanted = getattr(logging, level.upper()) if level in LEVELS else logging.WARNING
+    root.setLevel(max(wanted, logging.WARNING))
+    logging.getLogger(_OURS).setLevel(wanted)
+    # It logs what it could not read, which runs tell themselves, and their record alone holds texts.
+    logging.getLogger(_CLIENT_OF_TOOLS).setLevel(logging.CRITICAL)

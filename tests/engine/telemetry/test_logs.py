@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -51,21 +52,49 @@ def test_no_key_is_written_whoever_writes_it(form: Any) -> None:
     assert "tok-123456789" not in line
 
 
-def test_the_form_and_the_level_are_chosen(capsys: Any) -> None:
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    try:
-        log_to_stderr("json", "info", lambda: (KEY,))
-        logging.getLogger("x").info("said %s", KEY)
-        logging.getLogger("x").debug("not said")
-        [line] = capsys.readouterr().err.splitlines()
-        assert json.loads(line)["message"] == "said [secret]"
-        log_to_stderr("loud", "everything")
-        logging.getLogger("x").info("not said")
-        logging.getLogger("x").warning("said")
-        assert capsys.readouterr().err.endswith("WARNING x: said\n")
-    finally:
-        root.handlers[:], root.level = before, level
+@pytest.fixture
+def kept() -> Iterator[None]:
+    """The loggers are as they were afterwards."""
+    root, named = logging.getLogger(), [logging.getLogger(name) for name in ("", "loop_ls", "mcp.client")]
+    before, levels = list(root.handlers), [each.level for each in named]
+    yield
+    root.handlers[:] = before
+    for each, level in zip(named, levels, strict=True):
+        each.setLevel(level)
+
+
+def test_the_form_and_the_level_are_chosen(capsys: Any, kept: None) -> None:
+    log_to_stderr("json", "info", lambda: (KEY,))
+    logging.getLogger("loop_ls.x").info("said %s", KEY)
+    logging.getLogger("loop_ls.x").debug("not said")
+    [line] = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["message"] == "said [secret]"
+    log_to_stderr("loud", "everything")
+    logging.getLogger("loop_ls.x").info("not said")
+    logging.getLogger("x").warning("said")
+    assert capsys.readouterr().err.endswith("WARNING x: said\n")
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning"])
+@pytest.mark.parametrize("name", ["mcp.client.streamable_http", "mcp.client.sse", "openai._base_client", "httpx", "x"])
+def test_no_library_writes_what_it_sends_into_the_log(capsys: Any, kept: None, level: str, name: str) -> None:
+    """Clients of tools and of models say at their lower levels what goes over the wire."""
+    log_to_stderr("text", level)
+    logging.getLogger(name).debug("Sending client message: the prompt")
+    logging.getLogger(name).info("Received: the answer")
+    if name.startswith("mcp.client"):
+        logging.getLogger(name).error("Error parsing JSON response: the answer")
+    assert capsys.readouterr().err == ""
+    logging.getLogger("loop_ls.x").warning("ours")
+    assert "ours" in capsys.readouterr().err
+
+
+def test_an_error_of_the_log_is_one_of_all(capsys: Any, kept: None) -> None:
+    log_to_stderr("text", "error")
+    logging.getLogger("x").warning("not said")
+    logging.getLogger("loop_ls.x").warning("not said")
+    logging.getLogger("x").error("said")
+    assert capsys.readouterr().err.endswith("ERROR x: said\n")
 
 
 def test_the_log_of_an_engine_is_objects_and_holds_no_text_of_a_run(serving: Any, tmp_path: Any) -> None:
