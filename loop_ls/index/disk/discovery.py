@@ -214,11 +214,14 @@ def leads_out(path: str) -> bool:
 
 def read_file(path: str) -> tuple[int, bytes] | None:
     """The size of a file and what is in it, of a large one only the beginning; None where there is none.
-    A pipe or a device is no file: reading it need not end."""
+    A pipe or a device is no file: reading it need not end. What the kernel shows as a file has no size, and need not
+    end either."""
     try:
         status = Path(path).stat()
         if not stat.S_ISREG(status.st_mode):
             return None
+        if not status.st_size:
+            return 0, b""
         with open(path, "rb") as file:
             return status.st_size, file.read(MAX_BYTES if status.st_size <= MAX_BYTES else 65_536)
     except (OSError, ValueError):

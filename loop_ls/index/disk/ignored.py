@@ -6,6 +6,7 @@ whatever an ignore file says, and so is what a person names. Reads `.gitignore` 
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -83,11 +84,17 @@ def _above(folder: str) -> tuple[str, ...]:
 
 
 def _read(path: str) -> GitIgnoreSpec | None:
+    """None where there is none. A repository may have a link to a device or to the kernel in its place: reading that
+    need not end, and it has no size."""
     try:
-        data = Path(path).read_bytes()
+        status = Path(path).stat()
+        if not stat.S_ISREG(status.st_mode) or not 0 < status.st_size <= MAX_BYTES:
+            return None
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES)
     except OSError:
         return None
-    text, _ = decode(data) if len(data) <= MAX_BYTES else (None, None)
+    text, _ = decode(data)
     return None if text is None else _parsed(str(text))
 
 

@@ -13,7 +13,7 @@ def skill_path(name: str) -> str:
 
 
 def skill_files(root: Path) -> dict[str, Path]:
-    """The skills of a project by name, sorted. Links that lead out of it are not followed."""
+    """The skills of a project by name, sorted. Links that lead out of it are not followed, and pipes are no files."""
     inside = root.resolve()
     found = sorted((root / _FOLDER).glob(f"*/{_FILE}"))
-    return {path.parent.name: path for path in found if path.resolve().is_relative_to(inside)}
+    return {path.parent.name: path for path in found if path.resolve().is_relative_to(inside) and path.is_file()}

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from loop_ls.index.disk.discovery import candidates, discover, ignored_in
+from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.roots import Root, Roots
+from loop_ls.text.decode import MAX_BYTES
 from tests.index.disk.test_discovery import WORKFLOW, write
 
 
@@ -82,3 +84,23 @@ def test_who_runs_something_finds_it_wherever_it_lies(tmp_path: Path) -> None:
     assert set(discover(str(tmp_path)).workspace.keys) == {"out/x"}
     found = discover(str(tmp_path), named=())
     assert (set(found.workspace.keys), found.ignored) == (set(), True)
+
+
+@pytest.mark.parametrize("place", ["", "sub/"])
+@pytest.mark.parametrize("leads", ["/dev/zero", "/dev/tty", "/proc/kmsg", "..", "nowhere", "pipe"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices and pipes are a matter of POSIX")
+def test_an_ignore_file_that_is_none_is_not_read(tmp_path: Path, place: str, leads: str) -> None:
+    """A repository can have a link to a device, which never ends: whoever opened it ran out of memory."""
+    (tmp_path / "sub" / "out").mkdir(parents=True)
+    os.mkfifo(tmp_path / place / "pipe")
+    (tmp_path / place / ".gitignore").symlink_to(leads)
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn((tmp_path / place).as_posix())
+    assert not ignored.passes_over(f"{tmp_path.as_posix()}/sub/out")
+
+
+def test_an_ignore_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("out/\n" + "#" * MAX_BYTES)
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn(tmp_path.as_posix())
+    assert not ignored.passes_over(f"{tmp_path.as_posix()}/out")
