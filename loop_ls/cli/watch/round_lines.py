@@ -30,7 +30,8 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         print(shown(f"  round {entry['round']}: failed {failed}; {changes}{_cost(entry)}"), file=sys.stderr)
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
-                print(shown(f"    {one.get('step')}: {one.get('message')}"), file=sys.stderr)
+                why = " ".join(str(one.get("message")).split())
+                print(shown(f"    {one.get('step')}: {why}"), file=sys.stderr)
         for line in _reasons(entry):
             print(fitted(shown(f"    {line}"), _WIDTH), file=sys.stderr)
     print(f"Full timeline: loop-ls enhance --timeline {run_id[:6]}", file=sys.stderr)

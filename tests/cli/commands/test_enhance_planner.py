@@ -76,7 +76,7 @@ def test_EB_130_a_step_that_is_declared_a_verifier_fails_the_round_with_what_it_
 CHECKS = """\
 assert:
   - {name: heading, on: step.draft, type: equals, value: "# Tea time", hint: begin with a heading}
-  - {name: short, type: command, value: [sh, -c, "test $(wc -c) -lt 40"]}
+  - {name: short, type: command, value: [sh, -c, "test $(wc -c) -lt 40 || { echo counted; echo too long; exit 1; }"]}
   - {name: mild, type: contains, value: never said, severity: warn}
 """
 
@@ -85,7 +85,7 @@ def test_EB_130_checks_beside_the_workflow_decide_a_round(alone: CliProject) -> 
     alone.write("report.checks.yaml", CHECKS)
     alone.write("report.yaml", ONE)
     rows = [
-        {"when": {"purpose": "planner", "contains": "begin with a heading"}, "say": plan(BETTER)},
+        {"when": {"purpose": "planner", "contains": "too long"}, "say": plan(BETTER)},
         {"when": {"purpose": "planner"}, "say": plan(give_up="nobody says what failed")},
         {"when": {"step": "draft", "contains": "well"}, "say": "# Tea time"},
         {"when": {"step": "draft"}, "say": "a draft that is far too long to be called short"},
@@ -98,6 +98,7 @@ def test_EB_130_checks_beside_the_workflow_decide_a_round(alone: CliProject) -> 
     assert (done.returncode, done.stdout) == (0, "# Tea time\n"), done.stderr
     assert "round 1: failed draft, report; set_instructions draft" in done.stderr
     assert "draft: begin with a heading" in done.stderr
+    assert "report: it ended with status 1\n" in done.stderr
     by_heart = {**BETTER, "run": "Write '# Tea time' about {{input}}"}
     learnt = enhanced(alone, ONE, plan(by_heart), {"when": {"step": "draft"}, "say": "a draft"}, words=("--yes",))
     assert learnt.returncode != 0, learnt.stderr

@@ -91,6 +91,7 @@ def _prompt(asked: Asked, repair: str | None, cut: _Cut) -> str:
     def data(text: str) -> str:
         return f"<{mark}>\n{text.replace(mark, 'data')}\n</{mark}>"
 
+    told_rounds = cut.rounds and asked.history
     parts = {
         f"operations, at most {asked.most_ops}": "\n".join(_signatures(asked)),
         "may be named": _written(_names(asked)),
@@ -98,7 +99,7 @@ def _prompt(asked: Asked, repair: str | None, cut: _Cut) -> str:
         _EDITABLE: "\n---\n".join(_editable(asked)) if cut.called else "",
         "called workflows, out of reach": "\n---\n".join(_called(asked)) if cut.called else "",
         "what failed": data("\n".join(_failures(asked.report, cut))),
-        "earlier rounds": data("\n".join(map(_written, asked.history[-cut.rounds :]))) if cut.rounds else "",
+        "earlier rounds": data("\n".join(map(_written, asked.history[-cut.rounds :]))) if told_rounds else "",
         "left": f"{asked.rounds_left} rounds, ${asked.usd_left:.2f}",
     }
     told = _TASK % {"mark": mark}

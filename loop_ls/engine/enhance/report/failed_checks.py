@@ -15,6 +15,9 @@ from loop_ls.engine.events import Event
 from loop_ls.formats.checks.model import Check
 from loop_ls.index.document import Document
 
+#: Checks whose reason is what a program printed, what a judge said or what was measured.
+_SAY_WHAT_IS_WRONG = frozenset({"command", "llm-rubric", "cost", "latency"})
+
 
 def failed_checks(
     number: int, place: str, facts: Iterable[Event], document: Document, checks: Mapping[str, Check]
@@ -43,8 +46,9 @@ def failed_step(number: int, check: Check, otherwise: str, verdict: str, reason:
 
 
 def hint(check: Check, reason: str) -> str:
-    """What a planner is told: the hint in place of the reason, which quotes what the check looks for."""
-    return check.hint or (reason if check.reveal else f"the check `{check.name}` ({check.type}) failed")
+    """What a planner is told: the hint, and the reason unless it quotes what the check looks for."""
+    told = reason if check.reveal or check.type in _SAY_WHAT_IS_WRONG else ""
+    return ": ".join(one for one in (check.hint, told) if one) or f"the check `{check.name}` ({check.type}) failed"
 
 
 def _is_below(place: str, key: str, document: Document) -> bool:
