@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loop_ls.formats.role_loop.roles import Role
     from loop_ls.formats.settings.model import Settings
 
-_NOTHING = shape("nothing", "nothing", "No file of ours.")
+_NOTHING = shape("nothing", "nothing", "Not a loop file.")
 
 
 def shape_of(format_: Format | None) -> Shape | None:

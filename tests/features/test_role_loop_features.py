@@ -334,10 +334,10 @@ def test_lenses_before_a_run(ask: Ask) -> None:
 
 def test_lenses_of_a_run(ask: Ask) -> None:
     going = run(iteration=2, max_iterations=4, elapsed_ms=5000)
-    assert titles(ask, going) == ["⏸ Pause", "⏹ Stop", "iteration 2/4 · 00:05", "Open run"]
+    assert titles(ask, going) == ["⏸ Pause", "Open run", "⏹ Stop", "iteration 2/4 · 00:05"]
     done = run(status="completed", reason="approved", iteration=3)
-    assert titles(ask, done) == ["▶ Run loop again", "✓ approved in iteration 3 · 00:00", "Open run"]
-    assert titles(ask, run(status="completed", reason="max_iterations"))[1].startswith("◼ limit reached")
+    assert titles(ask, done) == ["▶ Run loop again", "Open run", "✓ approved in iteration 3 · 00:00"]
+    assert titles(ask, run(status="completed", reason="max_iterations"))[2].startswith("◼ limit reached")
     assert titles(ask, run(kind="workflow")) == ["▶ Run loop", "3 stages · ≤ 4 iterations"]
 
 

@@ -24,7 +24,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri, bundle: "
   <link rel="stylesheet" href="${at(`${bundle}.css`)}">
 </head>
 <body>
-  <div id="app"></div>
+  <div id="app"><p class="loading" role="status">Loading…</p></div>
   <script nonce="${nonce}" src="${at(`${bundle}.js`)}"></script>
 </body>
 </html>`;

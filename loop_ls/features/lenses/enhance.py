@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.features.answers import Action, ActionKind, Command, Lens, ShownRun
 from loop_ls.features.lenses.decisions import decisions
-from loop_ls.features.lenses.open_run import look
+from loop_ls.features.lenses.open_run import with_look
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED
 from loop_ls.index.document import Document
@@ -19,15 +19,15 @@ _FIRST = Span(Position(0, 0), Position(0, 0))
 def rounds_lenses(workspace: Workspace, document: Document, run: ShownRun | None) -> Iterator[Lens]:
     """`run` is the newest run of the whole workflow in rounds, if there is one."""
     if run is not None and run.rounds is not None and run.status not in ENDED:
-        yield from _going(document, run, run.rounds)
+        yield from with_look(_going(document, run, run.rounds), _FIRST, run)
         return
     key = workspace.key(document)
-    if key is not None:
-        yield _switch(document, on=key in workspace.settings.enhanced)
-    if run is not None and run.rounds is not None:
-        yield Lens(_FIRST, ended_in_rounds(run.rounds))
-        yield _timeline(document, "Timeline")
-        yield look(_FIRST, run)
+    switch = [_switch(document, on=key in workspace.settings.enhanced)] if key is not None else []
+    if run is None or run.rounds is None:
+        yield from switch
+        return
+    ended = (Lens(_FIRST, ended_in_rounds(run.rounds)), _timeline(document, "Timeline"))
+    yield from with_look((*switch, *ended), _FIRST, run)
 
 
 def preview(document: Document, runs: Sequence[ShownRun]) -> tuple[Action, ...]:
@@ -63,7 +63,6 @@ def _going(document: Document, run: ShownRun, rounds: Rounds) -> Iterator[Lens]:
         yield _choice(document, "⏹ Stop", "stop")
     said = {"stopping": "stopping… · ", "paused": "" if rounds.phase == "awaiting_user" else "paused · "}
     yield Lens(_FIRST, f"{said.get(run.status, '')}{progress_in_words(rounds)}")
-    yield look(_FIRST, run)
 
 
 def _choice(document: Document, title: str, verb: str) -> Lens:

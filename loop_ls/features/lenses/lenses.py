@@ -14,7 +14,7 @@ from loop_ls.features.estimate.estimate import run_calls
 from loop_ls.features.language_support import support_of
 from loop_ls.features.lenses.decisions import decisions
 from loop_ls.features.lenses.enhance import rounds_lenses
-from loop_ls.features.lenses.open_run import look
+from loop_ls.features.lenses.open_run import with_look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
 from loop_ls.index.calls import element_calls, most_iterations
 from loop_ls.index.document import Document
@@ -53,12 +53,12 @@ def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None)
             yield from going(span, run, progress_of_run(run))
         return
     title = "▶ Run workflow" if run is None else "▶ Run workflow again"
-    yield Lens(span, title, _start(document, {"kind": "workflow"}))
-    if run is not None and run.rounds is None:
-        yield Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
-        yield look(span, run)
+    start = Lens(span, title, _start(document, {"kind": "workflow"}))
     if run is not None:
+        ended = Lens(span, f"{sign(run.status, run.reason)} {run_in_words(run)} · {spent(run)}{after(run)}")
+        yield from [start] if run.rounds is not None else with_look((start, ended), span, run)
         return
+    yield start
     if callers := len(workspace.callers(document)):
         yield Lens(span, count(callers, "reference"))
     calls = run_calls(workspace, document).most
@@ -103,14 +103,16 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
         return
     kind = "loop" if element.kind == "loop" else "step"
     title = "▶ Run loop" if found is None else "▶ Run loop again"
-    yield Lens(span, title, _start(document, {"kind": kind, "name": element.name}))
+    start = Lens(span, title, _start(document, {"kind": kind, "name": element.name}))
     if found is not None:
         run, loop = found
-        tail = f" · {spent(run)}" if run.kind != "workflow" else ""
-        yield Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{after(run)}")
-        if run.kind != "workflow":
-            yield look(span, run)
-    elif (text := _costs(workspace, document, element)) is not None:
+        own = run.kind != "workflow"
+        tail = f" · {spent(run)}" if own else ""
+        ended = Lens(span, f"{sign(loop.status, loop.reason)} {ended_in_words(loop)}{tail}{after(run)}")
+        yield from with_look((start, ended), span, run) if own else (start, ended)
+        return
+    yield start
+    if (text := _costs(workspace, document, element)) is not None:
         yield Lens(span, text)
 
 
@@ -140,6 +142,10 @@ def _costs(workspace: Workspace, document: Document, element: Element) -> str | 
 
 def going(span: Span, run: ShownRun, progress: str) -> Iterator[Lens]:
     """Controls first: they stay where they are while the text beside them grows."""
+    yield from with_look(_going(span, run, progress), span, run)
+
+
+def _going(span: Span, run: ShownRun, progress: str) -> Iterator[Lens]:
     yield from _decisions(span, run)
     match run.status:
         case "paused":
@@ -151,7 +157,6 @@ def going(span: Span, run: ShownRun, progress: str) -> Iterator[Lens]:
     if run.status != "stopping":
         yield Lens(span, "⏹ Stop", _control("stop", run))
     yield Lens(span, f"{with_state(run, progress)} · {spent(run)}{after(run)}")
-    yield look(span, run)
 
 
 def with_state(run: ShownRun, progress: str) -> str:

@@ -11,7 +11,7 @@ from loop_ls.features.docs.assistant import ceiling, loop_in_words
 from loop_ls.features.docs.assistant import most_iterations as most_of_assistant
 from loop_ls.features.docs.role_loop import most_iterations
 from loop_ls.features.lenses.lenses import after, going
-from loop_ls.features.lenses.open_run import look
+from loop_ls.features.lenses.open_run import with_look
 from loop_ls.features.runs.outcome_texts import ENDED, sign, spent
 from loop_ls.features.text.humanize import excerpt
 from loop_ls.formats.settings.model import Settings
@@ -69,12 +69,12 @@ def _of_loop(document: Document, span: Span, target: dict[str, str], run: ShownR
         yield from going(span, run, progress_of_whole(run))
         return
     title = "▶ Run loop" if run is None else "▶ Run loop again"
-    yield Lens(span, title, Command("loopLs.run", {"uri": document.uri, "target": target}))
+    start = Lens(span, title, Command("loopLs.run", {"uri": document.uri, "target": target}))
     if run is None:
-        yield Lens(span, told)
+        yield from (start, Lens(span, told))
     else:
-        yield Lens(span, f"{sign(run.status, run.reason)} {ended_of_whole(run)} · {spent(run)}{after(run)}")
-        yield look(span, run)
+        ended = Lens(span, f"{sign(run.status, run.reason)} {ended_of_whole(run)} · {spent(run)}{after(run)}")
+        yield from with_look((start, ended), span, run)
 
 
 def ended_of_whole(run: ShownRun) -> str:

@@ -48,7 +48,7 @@ def misfit(value: Json, schema: Json) -> str:
     try:
         return next(map(_told, validator.iter_errors(value)), "")
     except (unresolvable, RecursionError) as error:
-        return f"the schema cannot be followed: {error}"
+        return f"the references in the schema cannot be resolved: {error}"
 
 
 def _told(error: _Misfit) -> str:

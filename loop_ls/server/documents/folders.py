@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Settings of the client itself, which this server does not read.
-_CLIENT_ONLY = frozenset({"server", "trace"})
+_CLIENT_ONLY = frozenset({"panel", "server", "trace"})
 
 
 class Folder:

@@ -45,4 +45,4 @@ def test_the_file_that_is_mended_is_broken_again_the_next_time(alone: CliProject
     alone.write(FLOW, "name: mended\n")
     done = alone.call("demo", "--all", "--into", "loop-ls-demo")
     assert (done.returncode, mine.read_text("utf-8")) == (2, "{}")  # what a person wrote stays, and is refused
-    assert "The demo puts this file back" in (alone.root / FLOW).read_text("utf-8")
+    assert "The demo restores this file" in (alone.root / FLOW).read_text("utf-8")

@@ -87,7 +87,7 @@ def test_a_pattern_that_takes_too_long_is_an_error_whichever_way_it_is_turned(wr
 def test_nothing_is_fetched_for_a_schema() -> None:
     found = judge_text(check("type: is-json, value: {$ref: 'http://127.0.0.1:9/schema'}"), "{}")
     assert found.verdict == "fail"
-    assert "cannot be followed" in found.reason
+    assert "cannot be resolved" in found.reason
 
 
 async def test_places() -> None:

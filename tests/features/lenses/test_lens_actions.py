@@ -27,7 +27,7 @@ def test_a_question_can_be_answered_from_anywhere_in_the_file(ask: Any) -> None:
     loops = {"refine": LoopView("refine", "running", 3, 5)}
     waiting = ShownRun("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", loops=loops)
     assert titles(ask, 3, waiting) == ["▶ Run workflow", "✓ Approve", "✗ Reject"]
-    assert titles(ask, 11, waiting) == ["✓ Approve", "✗ Reject", "⏸ Pause", "⏹ Stop", "Open run"]
+    assert titles(ask, 11, waiting) == ["✓ Approve", "✗ Reject", "Open run", "⏸ Pause", "⏹ Stop"]
 
 
 def test_UP_92_files_that_an_agent_touched_can_be_put_back_from_the_file(ask: Any) -> None:

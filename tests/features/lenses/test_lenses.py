@@ -106,9 +106,9 @@ def running(status: str = "running", kind: str = "loop", **more: Any) -> ShownRu
 def test_a_running_loop_can_be_paused_and_stopped(ask: Any) -> None:
     assert shown(ask, running())[-4:] == [
         "10: ⏸ Pause [loopLs.pause]",
+        "10: Open run [loopLs.history]",
         "10: ⏹ Stop [loopLs.stop]",
         "10: iteration 3/5 · 2 NO · $0.031 · 00:41",
-        "10: Open run [loopLs.history]",
     ]
 
 
@@ -130,13 +130,14 @@ def test_a_run_that_is_shown_can_be_opened(ask: Any) -> None:
 )
 def test_controls_fit_the_status(ask: Any, status: str, titles: list[str]) -> None:
     own = [line.removeprefix("10: ") for line in shown(ask, running(status)) if line.startswith("10:")]
-    assert own == [*titles, "Open run [loopLs.history]"]
+    assert own == [titles[0], "Open run [loopLs.history]", *titles[1:]]
 
 
 def test_a_run_of_the_whole_workflow_is_controlled_at_its_name(ask: Any) -> None:
     lines = shown(ask, running(kind="workflow"))
-    assert lines[:3] == [
+    assert lines[:4] == [
         "2: ⏸ Pause [loopLs.pause]",
+        "2: Open run [loopLs.history]",
         "2: ⏹ Stop [loopLs.stop]",
         "2: refine: iteration 3/5 · 2 NO · $0.031 · 00:41",
     ]
@@ -144,7 +145,7 @@ def test_a_run_of_the_whole_workflow_is_controlled_at_its_name(ask: Any) -> None
 
 
 def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
-    assert shown(ask, running(loops={}))[-2] == "10: starting · $0.031 · 00:41"
+    assert shown(ask, running(loops={}))[-1] == "10: starting · $0.031 · 00:41"
 
 
 @pytest.mark.parametrize(
@@ -162,13 +163,13 @@ def test_a_loop_whose_dependencies_still_run(ask: Any) -> None:
 )
 def test_UP_51_the_last_result(ask: Any, loop: LoopView, status: str, text: str) -> None:
     lines = shown(ask, running(status, loops={"refine": loop}))
-    assert lines[-3:-1] == ["10: ▶ Run loop again [loopLs.run]", f"10: {text} · $0.031 · 00:41"]
-    assert lines[-1] == "10: Open run [loopLs.history]"
+    again, opened = "10: ▶ Run loop again [loopLs.run]", "10: Open run [loopLs.history]"
+    assert lines[-3:] == [again, opened, f"10: {text} · $0.031 · 00:41"]
 
 
 def test_a_crash_in_between_is_told(ask: Any) -> None:
     lines = shown(ask, running(recovered=True, paid_twice=True))
-    assert lines[-2].endswith("recovered after a restart; one call may have been billed twice")
+    assert lines[-1].endswith("recovered after a restart; one call may have been billed twice")
 
 
 def test_runs_of_other_files_do_not_show(ask: Any) -> None:

@@ -334,9 +334,8 @@ def test_a_pause_is_answered_by_a_command_too(editor: Callable[..., Editor]) -> 
     lenses = one.client.ask("textDocument/codeLens", {"textDocument": {"uri": one.uri}}, LIMIT)["result"]
     titles = [lens["command"]["title"] for lens in lenses if lens["range"]["start"]["line"] == 0]
     assert titles == [
-        *("▶ Continue to next round", "Show changes", "Run without changes", "⏹ Stop"),
+        *("▶ Continue to next round", "Open run", "Show changes", "Run without changes", "⏹ Stop"),
         "Round 1 of 3 · $0 of $5.00 · waiting for you",
-        "Open run",
     ]
     assert "+    run: Review {{draft}} kindly" in one.command("enhance.timeline", uri=one.uri)["markdown"]
     place = {"line": 1, "character": 0}

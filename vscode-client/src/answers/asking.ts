@@ -1,6 +1,7 @@
 // Asks for one text of a start: in an input box that shows what was typed the last time, or, for long
 // texts, in a document of its own. Gives back undefined when the person gave up.
 import * as vscode from "vscode";
+import type { Input, InputForm } from "../editing/forms/inputForm";
 import { isSecret, type Memory, type Place } from "./memory";
 
 /** What the server knows of a field besides its name. */
@@ -24,6 +25,25 @@ export async function askFor(field: Field, place: Place, memory: Memory): Promis
   const last = memory.last(place, field.name) ?? field.default ?? "";
   const given = field.choices?.length ? await choose(field, last) : await type(field, titleOf(field, place), last);
   if (given !== undefined) memory.keep(place, field.name, given);
+  return given;
+}
+
+/** Several texts in one form, with what was given the last time; undefined when the person gave up. */
+export async function askForAll(fields: readonly Field[], place: Place, memory: Memory): Promise<Record<string, string> | undefined> {
+  const file = (place.uri ?? "").split("/").at(-1) ?? "";
+  const inputs = fields.map((field): Input => {
+    const secret = isSecret(field.name);
+    const last = memory.last(place, field.name) ?? field.default ?? "";
+    return { name: field.name, help: sentenceOf(field), last, choices: field.choices, secret, long: field.name in SENTENCES || last.includes("\n") };
+  });
+  const asked: InputForm = {
+    key: JSON.stringify(["run", place.uri, place.target?.kind, place.target?.name]),
+    title: `Run ${place.target?.name ?? "workflow"}`,
+    about: decodeURIComponent(file),
+    inputs,
+  };
+  const given = await vscode.commands.executeCommand<Record<string, string> | undefined>("loopLs.client.inputForm", asked);
+  for (const [name, text] of Object.entries(given ?? {})) memory.keep(place, name, text);
   return given;
 }
 

@@ -1,7 +1,7 @@
 // What to do with a command's typed answer: ask for what is missing and call again, show a refusal
 // as a sentence, stay quiet on success. Knows the shapes of the protocol, nothing of the transport.
 import * as vscode from "vscode";
-import { askFor, type Field } from "./asking";
+import { askFor, askForAll, type Field } from "./asking";
 import { askForConsent } from "./consent";
 import type { Memory } from "./memory";
 
@@ -53,15 +53,25 @@ async function nextArgument(answer: Answer, argument: Argument, memory: Memory):
 async function withTexts(answer: Answer, argument: Argument, memory: Memory): Promise<Argument | undefined> {
   const next: Argument = { ...argument };
   const parameters: Record<string, unknown> = { ...(argument.parameters as object | undefined) };
-  for (const name of answer.names ?? ["input"]) {
-    const known = answer.fields?.find((field) => field.name === name);
-    const value = await askFor({ ...known, name }, argument, memory);
-    if (value === undefined) return undefined;
+  const names = answer.names ?? ["input"];
+  const fields = names.map((name): Field => ({ ...answer.fields?.find((field) => field.name === name), name }));
+  const given = await textsFor(fields, argument, memory);
+  if (!given) return undefined;
+  for (const [name, value] of Object.entries(given)) {
     if (TOP_LEVEL.has(name)) next[name] = value;
     else parameters[name] = value;
   }
   if (Object.keys(parameters).length) next.parameters = parameters;
   return next;
+}
+
+/** One text in a box, several in a form; undefined when the person gave up. */
+async function textsFor(fields: readonly Field[], argument: Argument, memory: Memory): Promise<Record<string, string> | undefined> {
+  const [first, ...others] = fields;
+  if (!first) return {};
+  if (others.length) return askForAll(fields, argument, memory);
+  const value = await askFor(first, argument, memory);
+  return value === undefined ? undefined : { [first.name]: value };
 }
 
 function showRefusal(answer: Answer): void {

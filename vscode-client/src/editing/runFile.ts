@@ -1,6 +1,7 @@
 // Running the loop file that is looked at: the primary action, in the palette, in the editor's title and on a key.
 // With a model, or with made-up answers for the first run of a newcomer: no key, no model, no cost.
 import * as vscode from "vscode";
+import { showStarted } from "../panel/started";
 import type { Part } from "../part";
 import { isLoopFile } from "../server/ours";
 
@@ -16,7 +17,9 @@ export const runFilePart: Part = ({ server }) => {
     const document = vscode.window.activeTextEditor?.document;
     if (!document) return vscode.window.showInformationMessage("First open the workflow or loop that you want to run.");
     await document.save();
-    return server.run("loopLs.run", { uri: document.uri.toString(), ...more });
+    const answer = await server.run("loopLs.run", { uri: document.uri.toString(), ...more });
+    showStarted(answer);
+    return answer;
   };
   const look = (editor: vscode.TextEditor | undefined) =>
     vscode.commands.executeCommand("setContext", "loopLs.canRun", canRun(editor?.document));

@@ -16,6 +16,7 @@ export async function detailOf(server: Server, runId: string, row: Row, tab: Tab
   const base = { row: row.id, tab };
   switch (tab) {
     case "round":
+    case "table":
       return base;
     case "graph":
       return { ...base, graph: await graphAt(server, runId, row) };

@@ -1,5 +1,6 @@
 // The state of a run as the head of its panel: what it is, how it stands, what it has spent, what it asks.
 import { endingKind, endingLine, hasEnded, type RunState } from "../runs/state";
+import type { Estimate } from "./estimate";
 import type { Approval, Head } from "./shape";
 import type { PendingApproval } from "../contract/runState";
 import { waitingUntil } from "../runs/amounts";
@@ -17,7 +18,7 @@ interface Loose {
   mayHavePaidTwice?: boolean;
 }
 
-export function headOf(state: RunState): Head {
+export function headOf(state: RunState, estimate?: Estimate): Head {
   const more = state as RunState & Loose;
   const enhance = state.format === "enhance";
   const caps = more.caps ?? {};
@@ -42,6 +43,7 @@ export function headOf(state: RunState): Head {
     caps: { usd: caps.budgetUsd, tokens: caps.maxTokens, seconds: caps.wallClock },
     tokens: Object.values((state.tokens ?? {}) as Record<string, number>).reduce((sum, each) => sum + each, 0),
     calls: more.calls ?? 0,
+    estimate,
     elapsedMs: state.elapsedMs ?? 0,
     ended: hasEnded(state),
     working: state.status === "running" || state.status === "stopping",

@@ -2,7 +2,7 @@
 // with the first run that somebody opens (`part.ts`).
 import * as vscode from "vscode";
 import type { Surroundings } from "../part";
-import type { RunState } from "../runs/state";
+import { hasEnded, type RunState } from "../runs/state";
 import { asItem } from "../views/choosing";
 import { RunDocuments } from "./documents";
 import { RunPanel } from "./runPanel";
@@ -14,11 +14,15 @@ interface Wanted {
   runId?: string;
   iteration?: number;
   tab?: Tab;
+  /** Opened by itself, since the run was started here. */
+  started?: boolean;
 }
 
 export class Panels implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly shown = new Map<string, RunPanel>();
   private readonly documents: RunDocuments;
+  /** The panel that opened by itself the last time. */
+  private last: RunPanel | undefined;
 
   constructor(private readonly around: Surroundings) {
     this.documents = new RunDocuments(around.server, (runId) => this.shown.get(runId)?.view);
@@ -27,8 +31,9 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
   async open(given: unknown, restored?: vscode.WebviewPanel): Promise<void> {
     const wanted = wantedOf(given) ?? (restored ? undefined : await choose(this.around));
     if (!wanted?.runId) return restored?.dispose();
-    const { runId, iteration, tab } = wanted;
+    const { runId, iteration, tab, started } = wanted;
     const shown = this.shown.get(runId);
+    if (shown && started) return;
     if (shown && !restored) {
       shown.panel.reveal(undefined, false);
       shown.reveal(iteration, tab);
@@ -42,7 +47,17 @@ export class Panels implements vscode.TextDocumentContentProvider, vscode.Dispos
     const closed = () => {
       if (this.shown.get(runId)?.panel === panel) this.shown.delete(runId);
     };
-    this.shown.set(runId, new RunPanel(runId, panel, this.around, { iteration, tab }, closed));
+    const page = new RunPanel(runId, panel, this.around, { iteration, tab }, closed);
+    this.shown.set(runId, page);
+    if (started) this.instead(page);
+  }
+
+  /** One panel at a time opens by itself: the one before goes, unless its run goes on or somebody looked into it. */
+  private instead(page: RunPanel): void {
+    const { last } = this;
+    this.last = page;
+    const state = last && this.around.runs.get(last.runId);
+    if (last && !last.used && state && hasEnded(state) && this.shown.get(last.runId) === last) last.panel.dispose();
   }
 
   /** Where runs are shown already; a second one makes no third column. */
@@ -66,7 +81,8 @@ function wantedOf(given: unknown): Wanted | undefined {
   if (typeof argument === "string") return { runId: argument };
   const runId = argument?.runId ?? argument?.state?.runId;
   if (!runId) return undefined;
-  return { runId, iteration: typeof argument?.iteration === "number" ? argument.iteration : undefined, tab: argument?.tab };
+  const iteration = typeof argument?.iteration === "number" ? argument.iteration : undefined;
+  return { runId, iteration, tab: argument?.tab, started: argument?.started === true };
 }
 
 /** From the palette: which of the last runs. */

@@ -6,6 +6,8 @@ import type { Surroundings } from "../part";
 import { act } from "./actions";
 import { detailOf } from "./details";
 import { Following } from "./following";
+import { hasEnded, type RunState } from "../runs/state";
+import { type Estimate, estimateOf } from "./estimate";
 import { headOf } from "./head";
 import type { All, Tab, ToHost, ToPage } from "./shape";
 import { View } from "./view";
@@ -22,6 +24,10 @@ export class RunPanel implements vscode.Disposable {
   private tab: Tab | undefined;
   private seenGraph: unknown;
   private readonly opened = Date.now();
+  private estimate: Estimate | undefined;
+  private estimated = false;
+  /** Somebody has looked into it. */
+  used = false;
 
   constructor(
     readonly runId: string,
@@ -36,6 +42,9 @@ export class RunPanel implements vscode.Disposable {
     this.parts.push(
       this.following,
       webview.onDidReceiveMessage((message: ToHost) => void this.hear(message)),
+      panel.onDidChangeViewState(() => {
+        this.used ||= panel.active;
+      }),
       panel.onDidDispose(() => {
         this.dispose();
         closed();
@@ -59,6 +68,14 @@ export class RunPanel implements vscode.Disposable {
     for (const part of this.parts.splice(0)) part.dispose();
   }
 
+  /** What the run may cost at most, asked for once, while it goes on: of one that has ended the file may differ. */
+  private async estimates(state: RunState): Promise<void> {
+    if (this.estimated || !state.uri || hasEnded(state)) return;
+    this.estimated = true;
+    this.estimate = await estimateOf(this.around.server, state);
+    if (this.estimate) this.changed();
+  }
+
   private changed(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
@@ -67,7 +84,9 @@ export class RunPanel implements vscode.Disposable {
   }
 
   private send(): void {
-    const head = this.following.state ? headOf(this.following.state) : undefined;
+    const { state } = this.following;
+    if (state) void this.estimates(state);
+    const head = state ? headOf(state, this.estimate) : undefined;
     if (head) this.panel.title = `${head.name} ${head.iteration ? `${head.iteration}${head.max ? `/${head.max}` : ""}` : ""}`.trim();
     if (!this.ready) return;
     const { view, following } = this;
@@ -93,7 +112,7 @@ export class RunPanel implements vscode.Disposable {
     const { view, following } = this;
     const all: ToPage & All = {
       type: "all",
-      head: following.state ? headOf(following.state) : undefined,
+      head: following.state ? headOf(following.state, this.estimate) : undefined,
       rows: view.ordered(),
       rounds: view.rounds(),
       live: view.live.all(),

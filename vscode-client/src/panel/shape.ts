@@ -1,5 +1,6 @@
 // What the panel shows and what host and page say to each other: plain values, no editor, no page.
 // Rows, rounds and nodes come from the engine as they are; nothing here knows facts.
+import type { Estimate } from "./estimate";
 import type { ChangeView, NodeView, RoundView, RowView, StageView } from "../contract/answers";
 
 export type Row = RowView;
@@ -42,6 +43,8 @@ export interface Head {
   caps: { usd?: number; tokens?: number; seconds?: number };
   tokens: number;
   calls: number;
+  /** The most that it may call and cost, while it goes on. */
+  estimate?: Estimate;
   elapsedMs: number;
   ended: boolean;
   working: boolean;
@@ -78,7 +81,7 @@ export interface Banner {
   action?: { title: string; act: Act };
 }
 
-export type Tab = "round" | "output" | "question" | "prompt" | "events" | "graph";
+export type Tab = "round" | "output" | "question" | "prompt" | "table" | "events" | "graph";
 
 export type Act =
   | { verb: "pause" | "resume" | "stop" | "replay" | "openFile" | "again" | "restartServer" | "showLog" }

@@ -11,6 +11,7 @@ import {
 import type { Memory } from "../answers/memory";
 import { type Answer, type Argument, settle } from "../answers/settle";
 import { withoutDoubles } from "../editing/doubles";
+import { showStarted } from "../panel/started";
 import type { ServerProcess } from "./program";
 
 export interface Settled {
@@ -64,7 +65,11 @@ function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptio
         // Other editors get the transcript as a document; here there is a panel for it.
         if (command === "loopLs.history" && first?.show === true) return vscode.commands.executeCommand("loopLs.client.openRun", first);
         const settled = (name: string, given: Argument) => settle(async (argument) => (await next(name, [argument])) as Answer | undefined, given, memory);
-        if (command !== "loopLs.enhance.timeline" || first?.show !== true) return settled(command, first ?? {});
+        if (command !== "loopLs.enhance.timeline" || first?.show !== true) {
+          const answer = await settled(command, first ?? {});
+          if (command === "loopLs.run") showStarted(answer);
+          return answer;
+        }
         // The same for the timeline of an enhance loop: its rounds stand in the panel of the newest loop of the file.
         const answer = await settled("loopLs.enhance.status", { uri: first.uri });
         const { runId } = (answer?.state ?? {}) as { runId?: string };

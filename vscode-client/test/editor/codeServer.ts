@@ -27,6 +27,7 @@ const USER_SETTINGS = {
   "files.autoSave": "off",
   "workbench.reduceMotion": "on",
   "editor.minimap.enabled": false,
+  "loopLs.panel.openOnStart": false, // tests open it themselves; one of them looks at how it opens
   "editor.quickSuggestions": { other: "off", comments: "off", strings: "off" },
 };
 

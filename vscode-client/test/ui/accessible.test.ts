@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 test.each(Object.keys(THEMES))("nothing serious in %s", async (theme) => {
   await useTheme(window, theme);
-  for (const tab of ["Output", "Question to the judge", "Prompt", "Events", "Graph"]) {
+  for (const tab of ["Output", "Question to the judge", "Prompt", "Table", "Events", "Graph"]) {
     await panel.tab(tab);
     await panel.pane.locator("pre, table, svg").first().waitFor();
     expect(await serious(await panel.frame()), `${tab} in ${theme}`).toEqual([]);

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import * as path from "node:path";
 import { expect, test, vi } from "vitest";
 import { asking } from "../editor/agent";
+import { poems } from "../editor/flows";
 import { inEditor } from "../editor/inEditor";
 import { slowness } from "../editor/machine";
 import { openShown, Panel, runInTerminal } from "../editor/panel";
@@ -60,6 +61,39 @@ test("iterations arrive while they happen; two of them are compared", async () =
   await window.page.locator(".monaco-diff-editor .modified .view-line", { hasText: "PASS: all tests covered" }).first().waitFor();
   await window.page.locator(".monaco-diff-editor .original .view-line", { hasText: "FAIL: empty input handled" }).first().waitFor();
   await window.picture("panel-diff");
+});
+
+test("the panel of a run that is started here opens by itself, and the cursor stays in the file", async () => {
+  const { window } = await editor.open({ ...counting(3), ".vscode/settings.json": '{"loopLs.panel.openOnStart": true}\n' }, "count.yaml");
+  await window.lens("Run loop").waitFor();
+  await window.page.locator(".editor-instance .view-lines").first().click();
+  await window.command("Loop: Run This File");
+  const panel = new Panel(window);
+  await panel.row(/iteration 3 of 3, YES/).waitFor({ timeout: 90_000 });
+  await window.page.locator(".editor-instance .monaco-editor.focused").waitFor();
+
+  await panel.tab("Table");
+  await panel.pane.getByRole("columnheader", { name: "step" }).waitFor();
+  expect(await panel.pane.locator("table.steps tbody tr").count()).toBe(3);
+  await window.picture("panel-table");
+  await panel.button("Show iteration 1").click();
+  await panel.page.locator('[role="treeitem"][aria-selected="true"]', { hasText: "iteration 1 of 3" }).waitFor();
+});
+
+test("a start that needs several texts asks for them in one form, which knows them the next time", async () => {
+  const files = { ...poems(), "one_draft.answers.yaml": poems()["haiku.answers.yaml"] ?? "" };
+  const { window } = await editor.open(files, "one_draft.yaml");
+  await window.lens("Run workflow").click();
+  const form = window.webview();
+  await form.getByLabel("subject").fill("a frog");
+  await form.getByLabel("before").fill("nothing");
+  await window.picture("input_form");
+  await form.getByRole("button", { name: "Run", exact: true }).click();
+  await window.lens("Run workflow again").click({ timeout: 90_000 });
+  await expect.poll(() => form.getByLabel("subject").inputValue(), { timeout: 30_000 }).toBe("a frog");
+  await form.getByLabel("before").focus();
+  await window.page.keyboard.press("Enter");
+  await window.page.locator("iframe.webview.ready").waitFor({ state: "detached" });
 });
 
 test("a run is paused, resumed and stopped from its panel, and is there again after a reload", async () => {

@@ -139,17 +139,40 @@ test.each(["keyword", "monkey", "tokens", "keys_to_check"])("%s is no secret", a
   expect([...kept.values()]).toEqual(["x"]);
 });
 
-test("what the server knows of a parameter is shown, its default is there, choices are a list", async () => {
+test.each([
+  [{ name: "tone", description: "How it sounds.", default: "calm" }, "calm"],
+  [{ name: "size", choices: ["small", "large"] }, "large"],
+])("what the server knows of a parameter is shown, its default is there, choices are a list: $name", async (field, given) => {
   const boxes = people(["take what is there"]);
+  window.showQuickPick.mockResolvedValueOnce("large" as never);
+  const { asked, call } = server({ ...ask, names: [field.name], fields: [field] }, { ok: true });
+  await settle(call, run);
+  if (boxes.length) expect(boxes[0]).toMatchObject({ prompt: "How it sounds", value: "calm" });
+  expect(asked[1]).toMatchObject({ parameters: { [field.name]: given } });
+});
+
+test("several texts are asked for in one form, with what each is for and what it was the last time", async () => {
   const fields = [
+    { name: "input", default: "" },
     { name: "tone", description: "How it sounds.", default: "calm" },
     { name: "size", choices: ["small", "large"] },
+    { name: "api_key" },
   ];
-  window.showQuickPick.mockResolvedValueOnce("large" as never);
-  const { asked, call } = server({ ...ask, names: ["tone", "size"], fields }, { ok: true });
+  const names = fields.map(({ name }) => name);
+  const form = vi.mocked(vscode.commands.executeCommand);
+  form.mockResolvedValueOnce({ input: "a frog", tone: "loud", size: "large", api_key: "s3cret" }).mockResolvedValueOnce(undefined);
+  const { asked, call } = server({ ...ask, names, fields }, { ok: true });
   await settle(call, run);
-  expect(boxes[0]).toMatchObject({ prompt: "How it sounds", value: "calm" });
-  expect(asked[1]).toMatchObject({ parameters: { tone: "calm", size: "large" } });
+  expect(asked[1]).toMatchObject({ input: "a frog", parameters: { tone: "loud", size: "large", api_key: "s3cret" } });
+  expect(JSON.stringify([...kept])).not.toContain("s3cret");
+  const again = server({ ...ask, names, fields }, { ok: true });
+  await settle(again.call, run);
+  expect(again.asked).toHaveLength(1); // closed
+  const shown = form.mock.calls[1]?.[1] as { title: string; about: string; inputs: { name: string; last: string; help: string; secret: boolean }[] };
+  expect([shown.title, shown.about]).toEqual(["Run develop", "a.yaml"]);
+  expect(shown.inputs.map(({ last }) => last)).toEqual(["a frog", "loud", "large", ""]);
+  expect(shown.inputs.map(({ help }) => help)).toEqual(["Input of the workflow, available as {{input}}", "How it sounds", "Text for {{size}}", "Text for {{api_key}}"]);
+  expect(shown.inputs.map(({ secret }) => secret)).toEqual([false, false, false, true]);
 });
 
 test("a long text is written in a document, and comes back into it the next time", async () => {

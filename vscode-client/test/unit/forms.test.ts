@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { assistantForm } from "../../src/editing/forms/assistantForm";
 import { enhanceForm } from "../../src/editing/forms/enhanceForm";
 import { changed, type Form, type FromPage, isShown, type ToPage, type Values } from "../../src/editing/forms/form";
+import { inputForm } from "../../src/editing/forms/inputForm";
 import { lenses } from "../../src/editing/forms/lens";
 import { formsPart } from "../../src/editing/forms/part";
 
@@ -42,6 +43,21 @@ test("the setup has the six fields with their defaults, and the advice", () => {
 
 test("only what differs is saved", () => {
   expect(changed({ ...LOOP, maxIterations: 20 }, LOOP)).toEqual({ maxIterations: 20 });
+});
+
+test("the form of a start runs, has a list for choices, and hides what is secret", () => {
+  const inputs = [
+    { name: "input", help: "", last: "a frog", secret: false, long: true },
+    { name: "size", help: "How large", last: "gone", choices: ["small", "large"], secret: false, long: false },
+    { name: "token", help: "", last: "", secret: true, long: true },
+  ];
+  const form = inputForm({ key: "k", title: "Run develop", about: "a.yaml", inputs });
+  expect(form.submit).toBe("Run");
+  expect(form.values).toEqual({ input: "a frog", size: "small", token: "" });
+  expect(form.fields.map((field) => [field.kind, "lines" in field && field.lines, "secret" in field && field.secret])).toEqual([
+    ["text", true, false], ["select", false, false], ["text", false, true],
+  ]);
+  expect(form.description).toContain("except secrets");
 });
 
 // -- opening and saving --------------------------------------------------------------------------

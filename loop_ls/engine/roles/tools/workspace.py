@@ -22,7 +22,7 @@ class Workspace:
         try:
             path = (self.root / given).resolve()
         except (OSError, RuntimeError):
-            raise Refusal(f"`{given}` cannot be followed.") from None
+            raise Refusal(f"`{given}` is a link that cannot be resolved.") from None
         if not path.is_relative_to(self.root):
             raise Refusal(f"`{given}` is outside the workspace.")
         if is_engine_data(path):

@@ -191,7 +191,7 @@ ENTRIES: dict[str, tuple[Snippet, ...]] = {
     "consensus execution": (
         Snippet(
             "provider and model",
-            "one model that has a vote",
+            "a model that votes",
             [("provider", "${1:provider}"), ("model", "${2:model}")],
         ),
     ),

@@ -18,7 +18,7 @@ interface Common {
 export type Field =
   | (Common & { kind: "switch" })
   | (Common & { kind: "select"; options: { value: string; label: string }[] })
-  | (Common & { kind: "text"; placeholder?: string; code?: boolean })
+  | (Common & { kind: "text"; placeholder?: string; code?: boolean; lines?: boolean; secret?: boolean })
   | (Common & { kind: "slider"; minimum: number; maximum: number })
   | (Common & { kind: "number"; minimum: number; maximum: number; step: number });
 
@@ -29,6 +29,8 @@ export interface Form {
   description: string;
   fields: Field[];
   values: Values;
+  /** What its button says, where it saves nothing. */
+  submit?: string;
   warning?: { text: string; shown?: Condition };
   advice?: string;
 }

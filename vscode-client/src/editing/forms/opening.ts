@@ -38,6 +38,8 @@ async function oneOf(server: Server, uri: vscode.Uri, answer: Answer): Promise<A
   return row && asked(server, "loopLs.assistant.setup", { uri: uri.toString(), name: row.key });
 }
 
+export { askInForm } from "./inputForm";
+
 export async function openEnhance(extension: vscode.Uri, server: Server, uri: vscode.Uri | undefined): Promise<void> {
   const folder = (uri && vscode.workspace.getWorkspaceFolder(uri)) ?? vscode.workspace.workspaceFolders?.[0];
   if (!folder) return tell("Open a folder first: the setup is kept in its .loop-ls.yaml.");

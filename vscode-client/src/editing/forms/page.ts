@@ -14,13 +14,13 @@ interface Page {
 const pages = new Map<string, Page>();
 
 /** One page for each `key`: asked for again, it comes to the front with what holds now. */
-export function showForm(extension: vscode.Uri, key: string, form: Form, save: Save): void {
+export function showForm(extension: vscode.Uri, key: string, form: Form, save: Save): vscode.WebviewPanel {
   const there = pages.get(key);
   if (there) {
     Object.assign(there, { form, save });
     there.panel.reveal();
     send(there, { kind: "form", form });
-    return;
+    return there.panel;
   }
   const page: Page = { panel: open(extension), form, save };
   pages.set(key, page);
@@ -30,6 +30,7 @@ export function showForm(extension: vscode.Uri, key: string, form: Form, save: S
   page.panel.onDidDispose(() => pages.delete(key));
   page.panel.webview.onDidReceiveMessage((message: FromPage) => hear(page, message));
   page.panel.webview.html = pageOf(page.panel.webview, extension, "form", "Form");
+  return page.panel;
 }
 
 async function hear(page: Page, message: FromPage): Promise<void> {

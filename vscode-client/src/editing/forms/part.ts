@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { Part } from "../../part";
 import { isUri } from "../argument";
+import type { InputForm } from "./inputForm";
 
 interface Argument {
   uri?: string;
@@ -16,6 +17,11 @@ export const formsPart: Part = ({ context, server }) => [
   vscode.commands.registerCommand("loopLs.client.enhanceForm", async (argument?: Argument | vscode.Uri) => {
     const { openEnhance } = await import("./opening.js");
     return openEnhance(context.extensionUri, server, meant(argument));
+  }),
+  // Not in the palette: a start that needs several texts asks with it.
+  vscode.commands.registerCommand("loopLs.client.inputForm", async (asked: InputForm) => {
+    const { askInForm } = await import("./opening.js");
+    return askInForm(context.extensionUri, asked);
   }),
 ];
 

@@ -91,6 +91,7 @@ export function App({ model, detail, wish, kept }: Props) {
             tab={shownTab}
             now={now}
             onTab={setTab}
+            onSelect={(id) => setChosen(id === latest?.id ? undefined : id)}
           />
         </div>
       ) : model.banner ? null : (

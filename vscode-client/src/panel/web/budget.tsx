@@ -31,6 +31,7 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
       <Meter label="cost" value={cost} most={caps.usd} text={costText}>
         <b>{spent}</b>
         {caps.usd ? ` of ${money(caps.usd)}` : ""}
+        {head.estimate?.usd ? <span title="Estimate of the whole run">{` (estimate: at most ${money(head.estimate.usd)})`}</span> : null}
         {head.unpriced && head.costUsd !== undefined ? " + calls with an unknown price" : ""}
       </Meter>
       <Meter label="tokens" value={head.tokens} most={caps.tokens} text={tokenText}>
@@ -43,7 +44,7 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
       </Meter>
       <div class="meter">
         <span class="said">
-          <b>{head.calls.toLocaleString("en-US")}</b> {count(head.calls, "call").replace(/^[\d,]+ /, "")}
+          <b>{head.calls.toLocaleString("en-US")}</b> {head.estimate?.calls ? `of at most ${count(head.estimate.calls, "call")}` : count(head.calls, "call").replace(/^[\d,]+ /, "")}
         </span>
       </div>
     </section>

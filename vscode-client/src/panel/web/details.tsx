@@ -8,6 +8,7 @@ import { before, numbered } from "./model";
 import { EventsView, OutputView, PromptView, QuestionView } from "./panes";
 import { rove } from "./roving";
 import { RoundView } from "./round";
+import { TableView } from "./table";
 import { toneOf } from "./row";
 import { act, say } from "./talk";
 import { count } from "../../runs/amounts";
@@ -18,6 +19,7 @@ const NAMES: Record<Tab, string> = {
   output: "Output",
   question: "Question to the judge",
   prompt: "Prompt",
+  table: "Table",
   events: "Events",
   graph: "Graph",
 };
@@ -34,10 +36,11 @@ interface Props {
   tab: Tab;
   now: number;
   onTab: (tab: Tab) => void;
+  onSelect: (id: string) => void;
 }
 
 export const tabsOf = (head: Head): Tab[] =>
-  head.format === "enhance" ? ["round", "output", "prompt", "events", "graph"] : ["output", "question", "prompt", "events", "graph"];
+  head.format === "enhance" ? ["round", "output", "prompt", "table", "events", "graph"] : ["output", "question", "prompt", "table", "events", "graph"];
 
 export function Details(props: Props) {
   const { head, row, tab } = props;
@@ -45,7 +48,7 @@ export function Details(props: Props) {
   const shown = tabs.includes(tab) ? tab : (tabs[0] ?? "output");
   const grown = row ? `${row.id} ${row.status} ${row.verdict ?? ""} ${row.stages.filter((stage) => stage.endedAt !== undefined).length}` : "";
   useEffect(() => {
-    if (row && shown !== "round" && (shown !== "graph" || head.format === "enhance")) say({ type: "detail", row: row.id, tab: shown });
+    if (row && shown !== "round" && shown !== "table" && (shown !== "graph" || head.format === "enhance")) say({ type: "detail", row: row.id, tab: shown });
   }, [grown, shown, shown === "events" ? row?.last : 0]);
   const detail = props.detail?.row === row?.id && props.detail?.tab === shown ? props.detail : undefined;
   return (
@@ -83,7 +86,7 @@ export function Details(props: Props) {
   );
 }
 
-function Pane({ shown, row, round, live, detail, graph, nodes, head }: Props & { shown: Tab }) {
+function Pane({ shown, row, rows, round, live, detail, graph, nodes, head, now, onSelect }: Props & { shown: Tab }) {
   if (shown === "graph") return <Graph graph={detail?.graph ?? graph} nodes={nodes} head={head} />;
   if (!row) return <p class="empty">Select an iteration to see what it said.</p>;
   switch (shown) {
@@ -95,6 +98,8 @@ function Pane({ shown, row, round, live, detail, graph, nodes, head }: Props & {
       return <QuestionView row={row} detail={detail} />;
     case "prompt":
       return <PromptView row={row} detail={detail} />;
+    case "table":
+      return <TableView row={row} rows={rows} now={now} onSelect={onSelect} />;
     case "events":
       return <EventsView detail={detail} />;
   }

@@ -48,7 +48,7 @@ export function badge(head: Head): string {
 }
 
 /** Milliseconds that a row took, up to now where it goes on. */
-export const took = (row: Row, now: number): number =>
+export const took = (row: Pick<Row, "startedAt" | "endedAt">, now: number): number =>
   Math.max(0, (row.endedAt ? Date.parse(row.endedAt) : now) - (Date.parse(row.startedAt ?? "") || now));
 
 /** A row as a screen reader says it. */

@@ -10,7 +10,8 @@ declare function acquireVsCodeApi(): {
 
 const editor = acquireVsCodeApi();
 const main = document.createElement("main");
-document.getElementById("app")?.append(main);
+document.getElementById("app")?.replaceChildren(main);
+main.append(make("p", { className: "loading", role: "status", textContent: "Loading…" }));
 
 let form: Form;
 let values: Values = {};
@@ -34,7 +35,7 @@ function draw(): void {
   page.append(make("h1", { textContent: form.title }), make("p", { className: "about", textContent: form.about }));
   page.append(make("p", { textContent: form.description }), ...form.fields.map(row));
   if (form.warning) page.append(make("p", { id: "warning", className: "warning", role: "note", textContent: form.warning.text }));
-  const save = make("button", { type: "submit", textContent: "Save" });
+  const save = make("button", { type: "submit", textContent: form.submit ?? "Save" });
   page.append(save, make("p", { id: "told", className: "told", role: "status" }));
   if (form.advice) page.append(make("aside", { className: "advice", textContent: form.advice }));
   page.addEventListener("submit", (event) => {
@@ -44,6 +45,7 @@ function draw(): void {
   });
   main.replaceChildren(page);
   refresh();
+  if (form.submit) element(form.fields[0]?.name ?? "told").focus();
 }
 
 function row(field: Field): HTMLElement {
@@ -58,7 +60,7 @@ function row(field: Field): HTMLElement {
   return row;
 }
 
-function controlOf(field: Field): HTMLInputElement | HTMLSelectElement {
+function controlOf(field: Field): HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement {
   switch (field.kind) {
     case "switch": {
       const box = make("input", { type: "checkbox", role: "switch", checked: values[field.name] === true });
@@ -73,7 +75,8 @@ function controlOf(field: Field): HTMLInputElement | HTMLSelectElement {
       return list;
     }
     case "text": {
-      const box = make("input", { type: "text", value: String(values[field.name] ?? ""), placeholder: field.placeholder ?? "", spellcheck: false });
+      if (field.lines) return textOf(field.name);
+      const box = make("input", { type: field.secret ? "password" : "text", value: String(values[field.name] ?? ""), placeholder: field.placeholder ?? "", spellcheck: false });
       if (field.code) box.className = "code";
       box.addEventListener("input", () => set(field.name, box.value));
       return box;
@@ -90,9 +93,20 @@ function controlOf(field: Field): HTMLInputElement | HTMLSelectElement {
   }
 }
 
+/** A text of several lines, taken with Ctrl+Enter. */
+function textOf(name: string): HTMLTextAreaElement {
+  const box = make("textarea", { value: String(values[name] ?? ""), rows: 4, spellcheck: false });
+  box.addEventListener("input", () => set(name, box.value));
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) box.form?.requestSubmit();
+  });
+  return box;
+}
+
 function set(name: string, value: Value): void {
   values = { ...values, [name]: value };
-  editor.setState(values);
+  const unseen = new Set(form.fields.filter((field) => field.kind === "text" && field.secret).map((field) => field.name));
+  editor.setState(Object.fromEntries(Object.entries(values).filter(([one]) => !unseen.has(one))));
   told("");
   refresh();
 }
