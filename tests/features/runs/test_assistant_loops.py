@@ -213,6 +213,6 @@ def test_UP_60_a_loop_that_was_switched_off_while_it_runs_can_be_stopped(ask: As
     running = viewed(state(2, label="loop disabled"))
     found = [each.title for each in lenses(off.workspace, off.document, [running]) if each.span.start.line == 1]
     assert "⏹ Stop" in found
-    assert "iteration 2/10 · loop disabled" in found[-2]
+    assert "iteration 2/10 · loop disabled" in found[-1]
     ended = viewed(state(2, "cancelled", reason="user"))
     assert [each for each in lenses(off.workspace, off.document, [ended]) if each.span.start.line == 1] == []
