@@ -2,7 +2,7 @@
 // graph. Texts are asked for when their tab is opened, and again when the row got further.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, GraphNode, Head, Live, NodeState, Round, Row, Tab } from "../shape";
-import { Graph } from "./graph";
+import { Graph } from "./graph/graph";
 import { Icon } from "./icons";
 import { before, numbered } from "./model";
 import { EventsView, OutputView, PromptView, QuestionView } from "./panes";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { headOf, sentenceOf } from "../../../src/panel/head";
 import { lineOfFact } from "../../../src/panel/gist";
 import type { GraphNode, Row } from "../../../src/panel/shape";
-import { drawingOf, layersOf } from "../../../src/panel/web/layout";
+import { drawingOf, layersOf } from "../../../src/panel/web/graph/layout";
 import { before, EMPTY, newest, taken } from "../../../src/panel/web/model";
 import { seenRows, stepOf } from "../../../src/panel/web/tree";
 import { offsetsOf, rowAt, scrolledTo, windowOf } from "../../../src/panel/web/virtual";

@@ -1,6 +1,6 @@
 // Where the boxes of a graph stand: layers by who waits for whom, loops as frames around what they call. No page.
 // Small graphs of people, not of machines: a few dozen boxes, so plain sweeps are enough.
-import type { GraphNode } from "../shape";
+import type { GraphNode } from "../../shape";
 
 export interface Box {
   /** Names along the way to it, as `NodeState` knows it. */

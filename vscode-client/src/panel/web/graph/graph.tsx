@@ -1,7 +1,7 @@
 // The steps and loops of the run as a picture that lights up while it goes on, and the same in words for those who
 // do not see it.
 import { useMemo } from "preact/hooks";
-import type { GraphNode, Head, NodeState } from "../shape";
+import type { GraphNode, Head, NodeState } from "../../shape";
 import { type Box, drawingOf, type Line } from "./layout";
 
 const EDGE = 12;
