@@ -36,6 +36,7 @@ USER_SETTINGS = {
     "files.autoSave": "off",
     "workbench.reduceMotion": "on",
     "editor.minimap.enabled": False,
+    "loopLs.panel.openOnStart": False,
     "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
 }
 
