@@ -33,7 +33,10 @@ def today(at: float) -> Day:
 
 @dataclass(eq=False, slots=True)
 class _Calendar:
+    """`begun`: what was spent in all, since there is this account, when each day began."""
+
     day: Day
+    begun: dict[Day, Cost]
 
 
 class DayLedger(Ledger):
@@ -41,13 +44,17 @@ class DayLedger(Ledger):
 
     def __init__(self, caps: Caps, spent: Cost, clock: Callable[[], float], name: str) -> None:
         super().__init__(caps, spent, name)
-        self._clock, self._calendar = clock, _Calendar(today(clock()))
+        day = today(clock())
+        self._clock, self._calendar = clock, _Calendar(day, {day: Cost()})
 
     def begin(self) -> None:
-        now = today(self._clock())
-        if now > self._calendar.day:
-            self.spent = Cost()
-        self._calendar.day = now  # a clock that is put back gives nobody's money back
+        """A clock that is put back, or forth and back, gives nobody's money back: a day begins once."""
+        now, calendar = today(self._clock()), self._calendar
+        if now == calendar.day:
+            return
+        whole = self.spent.plus(calendar.begun[calendar.day])
+        calendar.begun.setdefault(now, whole if now > calendar.day else calendar.begun[calendar.day])
+        calendar.day, self.spent = now, whole.plus(calendar.begun[now].taken_back())
 
 
 @dataclass(eq=False, slots=True)

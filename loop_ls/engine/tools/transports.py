@@ -102,7 +102,7 @@ async def _hear(child: SupervisedProcess, told: MemoryObjectSendStream[SessionMe
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while chunk := await child.process.stdout.read(1 << 16):
                 rest += chunk
-                *lines, last = rest.split(b"\n")
+                *lines, last = rest.split(b"\n") if b"\n" in chunk else [rest]  # else each piece would copy all before
                 rest = last
                 for line in lines:
                     with suppress(ValueError):

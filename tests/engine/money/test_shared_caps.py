@@ -235,8 +235,26 @@ async def test_a_clock_that_is_put_back_gives_no_money_back() -> None:
     now[0] -= 120
     with pytest.raises(CapReached):
         await ledger.hold([Cost(0.5)])
-    now[0] += 120
+    now[0] += 120  # the same day as before
+    with pytest.raises(CapReached):
+        await ledger.hold([Cost(0.5)])
+    now[0] += 86_400
     await ledger.hold([Cost(0.5)])
+
+
+@pytest.mark.parametrize("days", [-400, -1, 1, 3000])
+async def test_a_clock_that_was_wrong_for_a_moment_gives_no_money_back(days: int) -> None:
+    now = [time.mktime((2026, 5, 5, 12, 0, 0, 0, 0, -1))]
+    ledger = DayLedger(Caps(usd=10.0), Cost(0.75), lambda: now[0], "perDay.")
+    for _ in range(3):
+        now[0] += days * 86_400
+        ledger.count([("call", {"usd": 0.25})])
+        now[0] -= days * 86_400
+        ledger.begin()
+    assert ledger.spent.usd == pytest.approx(1.5)
+    now[0] += 86_400
+    ledger.begin()
+    assert ledger.spent.usd == pytest.approx(0.75 if days == 1 else 0.0)  # that day began before
 
 
 @pytest.mark.parametrize("span", ["perDay", "perProject"])
