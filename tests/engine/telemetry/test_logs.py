@@ -80,6 +80,7 @@ def test_the_form_and_the_level_are_chosen(capsys: Any, kept: None) -> None:
 def test_no_library_writes_what_it_sends_into_the_log(capsys: Any, kept: None, level: str, name: str) -> None:
     """Clients of tools and of models say at their lower levels what goes over the wire."""
     log_to_stderr("text", level)
+    capsys.readouterr()
     logging.getLogger(name).debug("Sending client message: the prompt")
     logging.getLogger(name).info("Received: the answer")
     if name.startswith("mcp.client"):
