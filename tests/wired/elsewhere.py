@@ -223,6 +223,9 @@ OPTIONS: dict[str, str] = {
         "runs compare --full": "test_two_runs_stand_side_by_side_with_what_differs",
         "run --compare": "test_one_start_runs_with_each_model_and_compares",
     }),
+    **_under(f"{_CLI}/commands/test_new.py", {
+        "new --approval": "test_an_assistant_without_a_key_ends_by_its_pattern",
+    }),
     **_under(f"{_CLI}/commands/test_check.py", {
         "check --enable": "test_profiles_and_single_rules_are_switched_on_and_off",
         "check --root": "test_a_file_outside_of_the_root_has_an_absolute_path",
