@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 
 def replace_all(texts: Mapping[Path, str]) -> None:
@@ -28,10 +27,11 @@ def replace_all(texts: Mapping[Path, str]) -> None:
 
 
 def _beside(path: Path, content: bytes) -> Path:
-    """A file with this content that can take the place of another one."""
-    mode = path.stat().st_mode
-    with NamedTemporaryFile("wb", dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-        made = Path(new.name)
+    """A file with this content that can take the place of another one. Its name is always the same, so that one that
+    a crash left is used up by the next try."""
+    mode, made = path.stat().st_mode, path.with_name(f".{path.name}.loop-ls-new")
+    made.unlink(missing_ok=True)
+    with open(made, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as new:  # noqa: PTH123 - its mode
         try:
             new.write(content)
             new.flush()

@@ -164,8 +164,21 @@ def test_EB_133_all_files_are_written_or_none(tmp_path: Path, monkeypatch: pytes
 def test_EB_133_what_a_crash_cut_off_is_written_to_its_end(tmp_path: Path) -> None:
     paths, sent = files_of(tmp_path)
     paths["write.yaml"].write_text(KIND)  # the engine was killed between the two files
+    (tmp_path / ".report.yaml.loop-ls-new").write_text("half of")  # what it wrote last
+    paths["report.yaml"].chmod(0o640)
     assert written_together(paths, sent)["outcome"] == "applied"
     assert [path.read_text() for path in paths.values()] == [MAIN + "# more\n", KIND]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["report.yaml", "write.yaml"]
+    assert paths["report.yaml"].stat().st_mode & 0o777 == 0o640
+
+
+def test_EB_133_nothing_is_written_through_a_link_with_the_name_of_the_new_file(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    paths, sent = files_of(tmp_path / "project")
+    (outside := tmp_path / "outside").write_text("mine")
+    (tmp_path / "project" / ".write.yaml.loop-ls-new").symlink_to(outside)
+    assert written_together(paths, sent)["outcome"] == "applied"
+    assert (outside.read_text(), paths["write.yaml"].is_symlink()) == ("mine", False)
 
 
 def test_EB_133_another_text_of_any_file_is_not_written_over(tmp_path: Path) -> None:
