@@ -31,7 +31,7 @@ def _beside(path: Path, content: bytes) -> Path:
     a crash left is used up by the next try."""
     mode, made = path.stat().st_mode, path.with_name(f".{path.name}.loop-ls-new")
     made.unlink(missing_ok=True)
-    with open(made, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as new:  # noqa: PTH123 - its mode
+    with open(made, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as new:
         try:
             new.write(content)
             new.flush()
