@@ -67,6 +67,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path.name not in _LARGE)  # else one of them would go on alone at the end
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Long bytes name nothing, and where a time is packed in them, each worker collects another test."""
+    return argname if isinstance(val, bytes) and len(val) > 40 else None
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays until the end: no search for garbage goes through ten thousand tests again."""
     gc.collect()
