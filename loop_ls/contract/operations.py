@@ -139,7 +139,7 @@ _READING = (
         "EventPage",
         query="EventsQuery",
         refusals=(503,),
-        cli=("runs events",),
+        cli=("runs events", "runs report"),
     ),
     Operation(
         "view",

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs import runs_again, runs_show, runs_table
-from loop_ls.cli.watch.words import how_to_answer
+from loop_ls.cli.watch.words import ending, how_to_answer
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract import questions
 from loop_ls.contract.endings import ENDED
+from loop_ls.report.run_report import report
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, int_field
 
@@ -24,7 +25,7 @@ CONTROL = ("pause", "resume", "stop")
 USUAL = 20
 
 #: Verbs that mean the newest run where none is named.
-OF_THE_NEWEST = ("show", "status", "events", "prompts", "stop")
+OF_THE_NEWEST = ("show", "report", "status", "events", "prompts", "stop")
 NO_RUNS, TO_START = "No runs yet.", "Start one: loop-ls run FILE"
 
 
@@ -37,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _common(listing, again=True)
     for name, line in (
         ("show", "Show every iteration with verdict, question, answer and output"),
+        ("report", "Show on one page what happened in a run"),
         ("status", "Show the state of a run"),
         ("events", "Print the events of a run, one per line"),
         ("prompts", "Show the prompts that models and agents got, and what they answered"),
@@ -74,6 +76,7 @@ async def _run(args: argparse.Namespace) -> int:
     work: Callable[[EngineClient, argparse.Namespace], Awaitable[int]] = {
         "list": _list,
         "show": _show,
+        "report": _report,
         "status": _status,
         "events": _events,
         "prompts": _prompts,
@@ -120,6 +123,26 @@ async def _show(engine: EngineClient, args: argparse.Namespace) -> int:
     if args.json:
         return print_json(answer)
     runs_show.history(answer, full=args.full)
+    return 0
+
+
+async def _report(engine: EngineClient, args: argparse.Namespace) -> int:
+    status = await engine.status(args.id)
+    if not status["ok"]:
+        return refuse(status, args.json)
+    state, events, after = status["state"], list[JsonObject](), 0
+    while True:
+        answer = await engine.events(state["runId"], after)
+        if not answer["ok"]:
+            return refuse(answer, args.json)
+        events += answer["events"]
+        after = max([after, *(int_field(event, "seq") or 0 for event in answer["events"])])
+        if answer["next"] is None:
+            break
+    lines = report(state, ending(state), events)
+    if args.json:
+        return print_json({"ok": True, "runId": state["runId"], "report": list(lines)})
+    print("\n".join(lines))
     return 0
 
 

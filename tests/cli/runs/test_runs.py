@@ -52,6 +52,14 @@ def test_show_has_every_iteration_with_verdict_question_answer_and_output(shared
     assert [row["verdict"] for row in as_json["history"]] == ["no", "no", "yes"]
 
 
+def test_a_report_says_on_one_page_what_happened(shared: CliProject, finished: str) -> None:
+    told = shared.call("runs", "report", finished[:6]).stdout
+    assert "develop: iterations 1–2: NO" in told
+    assert told.index("develop: iteration 3: YES") < told.index("ended: ") < told.index("scripted/m: 7 calls")
+    as_json = json.loads(shared.call("runs", "report", finished, "--json").stdout)
+    assert as_json["report"] == told.splitlines()
+
+
 def test_prompts_are_what_the_models_were_asked(shared: CliProject, finished: str) -> None:
     said = shared.call("runs", "prompts", finished[:6], "develop/2").stdout
     asked = "develop/2/write  scripted/m\n    Write about ships. Before: draft one\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ class EngineProject:
         self.environ = environ
         self.pattern_limit = 5.0
         self.engine: Engine | None = None
+        self.clock: Callable[[], float] = time.time
         self.assistant: dict[str, Any] = {
             "name": "Fixer",
             "persona": "You repair.",
@@ -58,7 +60,9 @@ class EngineProject:
         own = AssistantPreparer(self.data, validate, {})
         preparer = ByFormat({"assistant": own, "role_loop": RoleLoopPreparer(self.data, {})})
         programs = {"assistant": AssistantProgram(self.environ, self.pattern_limit)}
-        self.engine = Engine(self.data, programs, lambda plan: self.models, preparer, home=self.root)
+        self.engine = Engine(
+            self.data, programs, lambda plan: self.models, preparer, home=self.root, clock=lambda: self.clock()
+        )
         await self.engine.open()
         return self.engine
 
