@@ -73,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             module = command_module(name)
             module.configure(sub)
             sub.set_defaults(run=module.run)
-    parser.set_defaults(readonly_shell=False, verb=None)  # only some commands have them
+    parser.set_defaults(readonly_shell=False, stage=None, verb=None)  # only some commands have them
     args = parser.parse_args(words)
-    starts = args.command in STARTS and not args.readonly_shell
+    starts = args.command in STARTS and not (args.readonly_shell or args.stage)
     if os.environ.get(IN_A_STAGE) and (starts or args.verb in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
         return USAGE_ERROR

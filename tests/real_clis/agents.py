@@ -55,21 +55,31 @@ class RealAgent:
             case _:
                 return Asks("bash", {"command": command, "description": "Make a file"})
 
-    def reads(self, root: Path) -> Asks:
+    def reads(self, path: Path) -> Asks:
         """The model wants to read a file by a tool for files."""
         name = "filePath" if self.speaks == "opencode" else "file_path"
-        return Asks("read" if self.speaks == "opencode" else "Read", {name: f"{root}/notes.txt"})
+        return Asks("read" if self.speaks == "opencode" else "Read", {name: str(path)})
 
-    def reads_by_shell(self) -> Asks:
-        """The same by the shell that this product offers."""
-        command = {"command": "cat notes.txt"}
+    def delegates(self, task: str) -> Asks:
+        """The model wants an agent below it to do the task."""
+        told = {"description": "Do it", "prompt": task}
         match self.speaks:
             case "claude-code":
-                return Asks("mcp__loop_ls__shell", command)
+                return Asks("Agent", {**told, "subagent_type": "general-purpose"})
             case "codex":
-                return Asks("shell", command, server="mcp__loop_ls")
+                return Asks("spawn_agent", {"message": task, "task_name": "work"})
             case _:
-                return Asks("loop_ls_shell", command)
+                return Asks("task", {**told, "subagent_type": "general"})
+
+    def uses(self, tool: str, **arguments: str) -> Asks:
+        """The model wants a tool of ours."""
+        match self.speaks:
+            case "claude-code":
+                return Asks(f"mcp__loop_ls__{tool}", arguments)
+            case "codex":
+                return Asks(tool, arguments, server="mcp__loop_ls")
+            case _:
+                return Asks(f"loop_ls_{tool}", arguments)
 
 
 def agents(url: str) -> dict[str, RealAgent]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -14,18 +15,22 @@ from tests.real_clis.workplace import CALLERS, NOTE, Workplace
 #: How it ends when the program has said its last word.
 ENDS = {"assistant": "condition_met", "judge": "condition_met", "step": "completed"}
 WHOLE = ("assistant", "step", "full")
-#: Codex reads by a shell alone; with full access by its own, which the model of these tests asks to write.
+#: Codex has no tool for files: it reads by ours, or with full access by its shell, and is asked for neither here.
 READS = {
     "claude-code": {*WHOLE, "readonly-shell", "readonly"},
     "opencode": {*WHOLE, "readonly-shell", "readonly"},
-    "codex": set() if isinstance(find_sandbox(), NoSandbox) else {"readonly-shell", "readonly"},
+    "codex": set() if isinstance(find_sandbox(), NoSandbox) else {"readonly-shell"},
 }
 
 
 @pytest.mark.parametrize("caller", CALLERS)
 async def test_the_program_does_what_its_caller_may_and_no_more(workplace: Workplace, caller: str) -> None:
     agent = workplace.agent
-    asked = (agent.writes(workplace.root), agent.reads(workplace.root), agent.reads_by_shell())
+    asked = (
+        agent.writes(workplace.root),
+        agent.reads(workplace.root / "notes.txt"),
+        agent.uses("shell", command="cat notes.txt"),
+    )
     workplace.model_says(*asked, last="YES" if caller == "judge" else "APPROVED")
     end = await workplace.work(caller)
     assert end["kind"] == "completed", end
@@ -34,6 +39,38 @@ async def test_the_program_does_what_its_caller_may_and_no_more(workplace: Workp
     assert workplace.made is (caller in WHOLE)
     assert (NOTE in workplace.results) is (caller in READS[agent.speaks])
     seen(agent.speaks, caller, workplace.words, workplace.tools)
+
+
+OURS = {"artifact_create", "artifact_read", "todo_add", "todo_list", "sprint_show", "skill_read"}
+
+
+@pytest.mark.parametrize("access", ["full", "readonly-shell", "readonly", "minimal"])
+async def test_a_program_uses_our_tools_as_a_model_would_and_only_for_its_turn(
+    workplace: Workplace, access: str
+) -> None:
+    agent = workplace.agent
+    workplace.write("skills/house/SKILL.md", "---\nname: house\ndescription: Ours.\n---\nWrite it short.\n")
+    asked = (
+        agent.uses("todo_add", title="Look at the port"),
+        agent.uses("todo_list"),
+        agent.uses("skill_read", skill="house"),
+        *([agent.uses("file_read", path="notes.txt")] if agent.speaks == "codex" else []),
+    )
+    workplace.model_says(*asked)
+    end = await workplace.work(access)
+    assert end["kind"] == "completed", end
+    offered = {name.removeprefix("mcp__").removeprefix("loop_ls_").strip("_") for name in workplace.tools}
+    used = [fact["tool"] for fact in end["facts"] if fact["kind"] == "tool_called"]
+    if access == "minimal":
+        assert (offered & OURS, used) == (set(), [])
+        return
+    assert offered >= OURS, workplace.tools
+    assert ("artifact_delete" in offered) is (access == "full")
+    assert used[:3] == ["todo_add", "todo_list", "skill_read"]
+    assert "[open] Look at the port" in workplace.results
+    assert "Write it short." in workplace.results
+    if agent.speaks == "codex" and access != "full":
+        assert NOTE in workplace.results
 
 
 async def test_a_message_and_a_persona_of_any_length_arrive(workplace: Workplace) -> None:
@@ -93,22 +130,48 @@ OF_A_USER = {
 CODEX_OF_A_USER = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n'
 
 
+def allow_everything(home: Path) -> None:
+    for name, told in OF_A_USER.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | told))
+    (home / ".codex").mkdir(exist_ok=True)
+    (home / ".codex/config.toml").write_text(CODEX_OF_A_USER)
+
+
 @pytest.mark.parametrize("caller", CALLERS)
 async def test_what_a_user_allowed_a_program_gives_no_shell_to_who_only_reads(
     workplace: Workplace, caller: str
 ) -> None:
-    for name, told in OF_A_USER.items():
-        path = workplace.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | told))
-    (workplace.home / ".codex").mkdir(exist_ok=True)
-    (workplace.home / ".codex/config.toml").write_text(CODEX_OF_A_USER)
+    allow_everything(workplace.home)
     workplace.model_says(workplace.agent.writes(workplace.root), last="YES" if caller == "judge" else "APPROVED")
     end = await workplace.work(caller)
     assert end["kind"] == "completed", end
     assert workplace.made is (caller in WHOLE)
     if workplace.agent.speaks == "claude-code":
         assert (workplace.root / "started.txt").exists() is (caller in WHOLE)
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+async def test_nobody_works_below_or_reads_outside_but_where_all_is_allowed(workplace: Workplace, caller: str) -> None:
+    """Whatever the user has allowed it."""
+    agent, task, secret = workplace.agent, "the task of whoever is below", "what lies outside"
+    allow_everything(workplace.home)
+    (workplace.home / "secret.txt").write_text(secret)
+    workplace.model_says(
+        agent.delegates(task),
+        agent.reads(workplace.home / "secret.txt"),
+        agent.uses("file_read", path="../home/secret.txt"),
+        agent.uses("shell", command="cat ../home/secret.txt"),
+        last="YES" if caller == "judge" else "APPROVED",
+    )
+    end = await workplace.work(caller)
+    if caller not in WHOLE:
+        assert end["kind"] == "completed", end
+        assert secret not in workplace.results
+    below = [one for one in workplace.provider.requests if task in one.texts and not one.results]
+    # A stage works alone at every access; of assistants and steps Codex alone starts none.
+    assert bool(below) is (caller in ("assistant", "step") and agent.speaks != "codex")
 
 
 async def test_commands_of_codex_see_no_key(workplace: Workplace) -> None:

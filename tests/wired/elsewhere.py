@@ -294,9 +294,11 @@ OPTIONS: dict[str, str] = {
     **_under(f"{_CLI}/commands/test_demo.py", {
         "demo --into, demo --all": "test_the_file_that_is_mended_is_broken_again_the_next_time",
     }),
+    **_under(f"{_CLI}/servers/test_mcp_readonly_shell.py", {
+        "mcp --readonly-shell": "test_an_agent_reads_by_it_and_nothing_else",
+    }),
     **_under(f"{_ENGINE}/roles/test_stage_agents.py", {
-        "mcp --readonly-shell":
-            "test_RB_134_an_agent_program_of_a_role_that_only_reads_gets_our_shell_and_loses_its_own",
+        "mcp --stage": "test_RB_105_an_agent_program_uses_tools_of_its_stage_while_it_lasts",
     }),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, root_of, settled
+from loop_ls.cli.servers.stage_relay import relay
 from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
@@ -38,10 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="Serve only one tool: a sandboxed shell that can only read the folder given with --root",
     )
+    parser.add_argument("--stage", metavar="FILE", help=argparse.SUPPRESS)  # an agent program is given it by the engine
     add_place(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.stage:
+        return relay(Path(args.stage))
     if not is_installed("mcp"):
         print(f"loop-ls: {missing('`loop-ls mcp`', 'mcp')}", file=sys.stderr)
         return REFUSED

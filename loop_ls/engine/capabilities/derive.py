@@ -31,9 +31,9 @@ from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, notified_program
 from loop_ls.engine.judges.test_command import words_of
-from loop_ls.engine.roles.access import require_shell, servers_with, stands_for, tool_use
+from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
-from loop_ls.engine.roles.targets import asked_of, role_target
+from loop_ls.engine.roles.targets import asked_of
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.runs.preflight import reachable
 from loop_ls.formats.assistant.keys import TEST_PASS
@@ -146,8 +146,6 @@ def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     access = {stage.role: roles[stage.role].access for stage in loop.stages}
     own = (stands_for(level, role, root) for role, level in access.items())
     found: list[Capability] = [one for one in own if one is not None]
-    for role, level in access.items():
-        require_shell(role, level, role_target(role, settings), settings)
     known = as_object(settings.get("servers"))
     servers = set(known) if "full" in access.values() else set()
     if isinstance(loop.termination, ToolBound):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -19,7 +18,6 @@ from typing import assert_never, cast
 from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.capabilities.guard import using
 from loop_ls.engine.capabilities.values import AnyCommand, Capability, ReadingCommands, ToolUse
-from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.messages import ToolSpec
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.records.records import Records
@@ -30,12 +28,9 @@ from loop_ls.engine.roles.tools.skills import skill_tools
 from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
-from loop_ls.engine.runners.resolve import reads_by_shell
-from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
-from loop_ls.extras import is_installed, missing
-from loop_ls.formats.common.target import Target
+from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox
 from loop_ls.formats.role_loop.roles import Access
-from loop_ls.text.json_value import Json, as_object
+from loop_ls.text.json_value import Json
 
 #: Names of tools that no stage gets, whoever offers them.
 EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhooks?|cron)(?:[_-].*)?", re.IGNORECASE)
@@ -48,13 +43,7 @@ def tools_of(
     if access == "minimal":
         return []
     workspace = Workspace(root)
-    project_tools = [
-        *artifact_tools(notes, access == "full"),
-        *todo_tools(notes),
-        *sprint_tools(notes),
-        *skill_tools(workspace),
-    ]
-    found = [*reading_tools(workspace), *project_tools]
+    found = [*reading_tools(workspace), *_project_tools(access, workspace, notes)]
     match access:
         case "readonly":
             return found
@@ -72,35 +61,34 @@ def tools_of(
             assert_never(never)
 
 
-#: Accesses of roles whose agent programs get our shell.
-READING = ("readonly", "readonly-shell")
+def _project_tools(access: Access, workspace: Workspace, notes: StageNotes) -> list[RoleTool]:
+    return [
+        *artifact_tools(notes, access == "full"),
+        *todo_tools(notes),
+        *sprint_tools(notes),
+        *skill_tools(workspace),
+    ]
 
 
-def why_no_shell(sandbox: Sandbox | NoSandbox) -> str:
-    """Why there is no read-only shell for agent programs here, as a sentence; empty: there is one."""
-    if isinstance(sandbox, NoSandbox):
-        return sandbox.reason
-    return "" if is_installed("mcp") else f"{missing('The read-only shell of agent programs', 'mcp')}."
-
-
-def require_shell(role: str, access: Access, target: Target | None, settings: Mapping[str, Json]) -> None:
-    """Raises `Refused` for a role that reads and whose program has nothing to read with: its own shell, which reads
-    the whole machine, is taken from it."""
-    providers = as_object(settings.get("providers"))
-    if access not in READING or target is None or not reads_by_shell(target.provider, providers):
-        return
-    if why := why_no_shell(find_sandbox()):
-        reads = f"`{target.provider}` can read only with a shell, which is not available here"
-        told = f"The role `{role}` is read-only, but {reads}."
-        raise Refused("provider_unavailable", told, why, {"role": role})
-
-
-def shell_server(access: Access, root: str, sandbox: Sandbox | NoSandbox) -> tuple[str, ...]:
-    """The words that start the read-only shell as an MCP server, for agent programs of roles that only read;
-    () where there is no sandbox or no package for it. `-P`: nothing of the workspace is imported."""
-    if access not in READING or why_no_shell(sandbox):
-        return ()
-    return (sys.executable, "-P", "-m", "loop_ls", "mcp", "--readonly-shell", "--root", root)
+def tools_for_program(
+    access: Access, root: Path, notes: StageNotes, sandbox: Sandbox | NoSandbox, reads_files: bool
+) -> list[RoleTool]:
+    """The same for an agent program, without those that it has itself. `reads_files`: it has tools for files. A shell
+    of its own it has at full access alone."""
+    if access == "minimal":
+        return []
+    workspace = Workspace(root)
+    found = _project_tools(access, workspace, notes)
+    match access:
+        case "readonly" | "readonly-shell":
+            reading = [] if reads_files else reading_tools(workspace)
+            if access == "readonly" or isinstance(sandbox, NoSandbox):
+                return [*reading, *found]
+            return [*reading, *found, readonly_shell(workspace, sandbox)]
+        case "full":
+            return [*found, *memory_tools(notes)]
+        case never:
+            assert_never(never)
 
 
 #: Tools of our own that change nothing outside of the loop's own records.

@@ -19,21 +19,21 @@ from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.roles.access import (
     RoleToolbox,
     servers_with,
-    shell_server,
     stands_for,
     tool_use,
+    tools_for_program,
     tools_of,
-    why_no_shell,
 )
 from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.program import StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
+from loop_ls.engine.roles.served.runner import WithTools
 from loop_ls.engine.roles.targets import MOCK, role_target
 from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.recorded import perform
-from loop_ls.engine.runners.resolve import is_agent, runner_for
-from loop_ls.engine.runners.runner import Assignment
+from loop_ls.engine.runners.resolve import is_agent, reads_files, runner_for, takes_tools
+from loop_ls.engine.runners.runner import Assignment, Runner
 from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
@@ -85,13 +85,15 @@ class RunStageAgents:
 
     def toolbox(self, job: Job) -> RoleToolbox:
         """Everything the role may do, and no more."""
-        by = f"{self.plan.run_id}/{job.place.key}"
-        notes = self._notes(job.session, job.project, job.sprint, by)
+        notes = self._notes_of(job)
         access, settings = job.role.access, self.plan.settings
         servers = tuple(as_object(settings.get("servers"))) if access == "full" and not self.plan.mock else ()
         own = tools_of(access, Path(self.plan.root), notes, self.environ, self.sandbox)
         covered = stands_for(access, job.role.name, self.plan.root)
         return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
+
+    def _notes_of(self, job: Job) -> StageNotes:
+        return self._notes(job.session, job.project, job.sprint, f"{self.plan.run_id}/{job.place.key}")
 
     def _notes(self, session: str, project: str, sprint: str, by: str) -> StageNotes:
         return StageNotes(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
@@ -127,15 +129,13 @@ class RunStageAgents:
         await self.sessions.aclose()
 
     async def _program(self, job: Job, target: Target, recorder: Recorder) -> str:
-        runner = runner_for(target.provider, self._providers, self.models, self.plan.mock, self.environ)
-        shell = shell_server(job.role.access, self.plan.root, self.sandbox)
+        runner = self._with_tools(job, target.provider, recorder)
         work = Assignment(
             message=await _prompt(job, recorder),
-            appended=self._instructions(job, "" if shell else why_no_shell(self.sandbox)),
+            appended=self._instructions(job),
             folder=self.plan.root,
             model=target.model or None,
             access=job.role.access,
-            shell=shell,
             name=job.role.name,
             session=str(uuid.UUID(job.execution)),  # as agents want it: with hyphens
             environment={MARK: "1"},
@@ -147,12 +147,23 @@ class RunStageAgents:
         async with guarded(recorder, job.place, key):
             return (await perform(runner, work, recorder, job.place, key)).text
 
+    def _with_tools(self, job: Job, provider: str, recorder: Recorder) -> Runner:
+        """The program with what its role may use of ours, as a model would have it."""
+        runner = runner_for(provider, self._providers, self.models, self.plan.mock, self.environ)
+        if not takes_tools(provider, self._providers):
+            return runner
+        access, root = job.role.access, self.plan.root
+        own = tools_for_program(
+            access, Path(root), self._notes_of(job), self.sandbox, reads_files(provider, self._providers)
+        )
+        return WithTools(runner, RoleToolbox(own, None, stands_for(access, job.role.name, root)), recorder, job.place)
+
     @property
     def _providers(self) -> Mapping[str, Json]:
         found = self.plan.settings.get("providers")
         return found if isinstance(found, Mapping) else {}
 
-    def _instructions(self, job: Job, no_shell: str = "") -> str:
+    def _instructions(self, job: Job) -> str:
         """Those of the project, else what the role is; its skills; and that it has no shell where it would have one."""
         role = job.role
         own = as_object(as_object(self.plan.settings.get("roles")).get(role.name))
@@ -163,9 +174,8 @@ class RunStageAgents:
         if job.skills and role.access != "minimal":
             listed = "\n".join(f"- {name}: {skill_path(name)}" for name in job.skills)
             told += f"\n\nBefore you begin, read the skills that you work by:\n{listed}"
-        why = self.sandbox.reason if isinstance(self.sandbox, NoSandbox) else no_shell
-        if role.access == "readonly-shell" and why:
-            told += f"\n\nYou have no shell here; read with your file tools instead. ({why})"
+        if role.access == "readonly-shell" and isinstance(self.sandbox, NoSandbox):
+            told += f"\n\nYou have no shell here; read with your file tools instead. ({self.sandbox.reason})"
         return told
 
 

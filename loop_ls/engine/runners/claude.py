@@ -8,7 +8,7 @@ from typing import assert_never
 
 from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.environment import is_root
-from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
+from loop_ls.engine.runners.runner import SERVER, SERVER_STARTS, Assignment, Hear
 from loop_ls.engine.runners.stream_json import StreamJson
 
 OUTPUT_TOKENS = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
@@ -28,7 +28,7 @@ class Claude:
         return StreamJson(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
-        words = [*_FIXED, *_allowed(work)]
+        words = [*_FIXED, *_allowed(work), *_served(work, by_file)]
         words += _prompt("--system-prompt", work.system, by_file)
         words += ["--session-id", work.session]
         if work.name:
@@ -39,13 +39,15 @@ class Claude:
         words += _prompt("--append-system-prompt", work.appended, by_file)
         if work.budget_usd is not None:
             words += ["--max-budget-usd", f"{work.budget_usd:g}"]
-        return CommandLine(words, stdin=work.message)
+        return CommandLine(words, stdin=work.message, environment=_WAITS if work.served.names else {})
 
 
 _FIXED = ("--print", "--verbose", "--output-format", "stream-json")
 #: No settings, hooks, commands and servers of a project or a user: they could allow what the access does not.
 _APART = ("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk")
 _READING = "Read,Grep,Glob"
+#: The first question waits for our server; in ms.
+_WAITS = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_TIMEOUT": str(SERVER_STARTS * 1000)}
 #: Tools that start what works beside or after the agent, or that lead it out of its folder.
 _BESIDE = (
     *("Agent", "CronCreate", "CronDelete", "ScheduleWakeup", "Workflow", "RemoteTrigger", "Monitor", "SendMessage"),
@@ -60,16 +62,23 @@ def _allowed(work: Assignment) -> list[str]:
             named = ["--allowedTools", ",".join(work.tools)] if work.tools else []
             denied = ["--disallowedTools", ",".join(_BESIDE)] if work.alone else []
             return ["--permission-mode", "bypassPermissions", *named, *denied]
-        case "readonly-shell" if work.shell:
-            shell = {"mcpServers": {SHELL_SERVER: {"command": work.shell[0], "args": list(work.shell[1:])}}}
-            server = ["--mcp-config", json.dumps(shell), "--allowedTools", f"mcp__{SHELL_SERVER}__shell"]
-            return [*_APART, "--tools", _READING, *server]
         case "readonly-shell" | "readonly":
             return [*_APART, "--tools", _READING]
         case "minimal":
             return [*_APART, "--tools", ""]
         case never:
             assert_never(never)
+
+
+def _served(work: Assignment, by_file: Callable[[str], str]) -> list[str]:
+    """The server of our tools, none of which hides behind a search; where not all is allowed, exactly these are."""
+    if not work.served.names:
+        return []
+    command, *args = work.served.words(by_file)
+    told = {"command": command, "args": args, "alwaysLoad": True}
+    server = ["--mcp-config", json.dumps({"mcpServers": {SERVER: told}})]
+    allowed = ",".join(f"mcp__{SERVER}__{name}" for name in work.served.names)
+    return server if work.access == "full" else [*server, "--allowedTools", allowed]
 
 
 def _prompt(flag: str, text: str, by_file: Callable[[str], str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import assert_never
 from loop_ls.engine.providers.failures import USED_UP
 from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.output_parser import AgentOutput, count, number, parsed, text
-from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
+from loop_ls.engine.runners.runner import SERVER, SERVER_STARTS, Assignment, Hear
 from loop_ls.text.json_value import Json, as_object
 
 
@@ -30,7 +30,7 @@ class Codex:
         return CodexOutput(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
-        words = ["exec", "--json", "--skip-git-repo-check", *_FIXED, *_allowed(work)]
+        words = ["exec", "--json", "--skip-git-repo-check", *_FIXED, *_allowed(work), *_served(work, by_file)]
         if self.address:
             words += ["-c", f"openai_base_url={json.dumps(self.address)}"]
         if work.model:
@@ -39,23 +39,29 @@ class Codex:
 
 
 def _allowed(work: Assignment) -> list[str]:
-    """What the agent may do. Its own sandbox lets commands read the whole machine, so it gets our shell instead."""
+    """What the agent may do. Its own sandbox lets commands read the whole machine, so it has no shell, and reads by
+    our tools."""
     match work.access:
         case "full":
             return ["--dangerously-bypass-approvals-and-sandbox", *(_NOBODY_BESIDE if work.alone else ())]
-        case "readonly" | "readonly-shell" if work.shell:
-            command, args = json.dumps(work.shell[0]), json.dumps(list(work.shell[1:]))
-            started = f"required=true,startup_timeout_sec={SERVER_STARTS}"  # else the first question goes without it
-            server = f'{{command={command},args={args},default_tools_approval_mode="approve",{started}}}'
-            return [*_APART, *_NO_SHELL, "-c", f"mcp_servers.{SHELL_SERVER}={server}"]
         case "readonly" | "readonly-shell" | "minimal":
             return [*_APART, *_NO_SHELL]
         case never:
             assert_never(never)
 
 
-#: Seconds that our shell may take to start, on a machine that is busy.
-SERVER_STARTS = 60
+def _served(work: Assignment, by_file: Callable[[str], str]) -> list[str]:
+    if not work.served.names:
+        return []
+    command, *arguments = work.served.words(by_file)
+    started = f"required=true,startup_timeout_sec={SERVER_STARTS}"  # else the first question goes without it
+    approved = f'default_tools_approval_mode="approve",tool_timeout_sec={TOOL_TAKES}'
+    server = f"{{command={json.dumps(command)},args={json.dumps(arguments)},{approved},{started}}}"
+    return ["-c", f"mcp_servers.{SERVER}={server}"]
+
+
+#: Seconds that one of our tools may take: a command of the read-only shell ends before.
+TOOL_TAKES = 180
 #: Nothing is kept of a session that nobody resumes, commands see no key, and there are no agents below it: what those
 #: take is in none of its counts.
 _FIXED = (

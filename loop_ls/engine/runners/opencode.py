@@ -11,7 +11,7 @@ from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
 from loop_ls.engine.runners.cli import CommandLine
 from loop_ls.engine.runners.codex import with_persona
 from loop_ls.engine.runners.output_parser import AgentOutput, count, number, parsed, text
-from loop_ls.engine.runners.runner import SHELL_SERVER, Assignment, Hear
+from loop_ls.engine.runners.runner import SERVER, SERVER_STARTS, Assignment, Hear
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
@@ -31,7 +31,7 @@ class Opencode:
         own: dict[str, str] = {}
         if work.access != "full" or work.alone:
             words += ["--agent", f"loop-ls-{work.access}"]
-            own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work))}
+            own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work, by_file))}
         if work.access != "full":  # servers and plugins of a project are programs, which start with it
             words.append("--pure")
             own["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
@@ -40,16 +40,18 @@ class Opencode:
         return CommandLine(words, stdin=with_persona(work), environment=own)
 
 
-def _settings(work: Assignment) -> Mapping[str, Json]:
+def _settings(work: Assignment, by_file: Callable[[str], str]) -> Mapping[str, Json]:
     """An agent of our own: rules at the top would give way to those of a user or a project."""
     permission = {"*": "allow", "task": "deny"} if work.access == "full" else {"*": "deny"}
     if work.access not in ("minimal", "full"):
         permission |= dict.fromkeys(("read", "grep", "glob"), "allow")
     agent: JsonObject = {"mode": "primary", "permission": permission}
     found: dict[str, Json] = {"share": "disabled", "autoupdate": False, "agent": {f"loop-ls-{work.access}": agent}}
-    if work.access == "readonly-shell" and work.shell:
-        permission[f"{SHELL_SERVER}_*"] = "allow"
-        found["mcp"] = {SHELL_SERVER: {"type": "local", "command": list(work.shell), "enabled": True}}
+    if work.served.names:
+        permission |= {f"{SERVER}_{name}": "allow" for name in work.served.names}
+        command = list(work.served.words(by_file))
+        started = {"enabled": True, "timeout": SERVER_STARTS * 1000}
+        found["mcp"] = {SERVER: {"type": "local", "command": command, **started}}
     return found
 
 

@@ -80,11 +80,15 @@ def _may_be_of_project(program: str, root: str) -> bool:
     return changes or bool(root and PurePath(os.path.realpath(program)).is_relative_to(os.path.realpath(root)))
 
 
-def reads_by_shell(provider: str, settings: Mapping[str, Json]) -> bool:
-    """Whether an agent has no tools for files, so that without a shell it reads nothing. Raises `Failure` where the
-    settings name no program."""
+def takes_tools(provider: str, settings: Mapping[str, Json]) -> bool:
+    """Whether an agent can be offered tools of ours. Raises `Failure` where the settings name no program."""
     own = as_object(settings.get(provider))
-    return is_agent(provider, settings) and _speech(own, program_of(provider, settings)) == "codex"
+    return is_agent(provider, settings) and _speech(own, program_of(provider, settings)) in _DIALECTS
+
+
+def reads_files(provider: str, settings: Mapping[str, Json]) -> bool:
+    """Whether an agent has tools for files: one reads by its shell alone. Raises `Failure` like `takes_tools`."""
+    return _speech(as_object(settings.get(provider)), program_of(provider, settings)) != "codex"
 
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:

@@ -6,6 +6,7 @@ memory of the last one. Loops decide what to ask and when; runners know how a pr
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -21,8 +22,10 @@ Access = Literal["full", "readonly-shell", "readonly", "minimal"]
 #: Seconds without a line of output after which an agent counts as stuck.
 IDLE = 300.0
 
-#: The MCP server of the read-only shell, as agents know it. (Claude Code keeps `workspace` to itself.)
-SHELL_SERVER = "loop_ls"
+#: The MCP server of our tools, as agents know it. (Claude Code keeps `workspace` to itself.)
+SERVER = "loop_ls"
+#: Seconds that it may take to start, on a machine that is busy.
+SERVER_STARTS = 60
 
 Hear = Callable[[str], None]
 
@@ -32,12 +35,27 @@ def deaf(text: str) -> None:
 
 
 @equal_record
+class Served:
+    """Tools of ours that an agent is offered over MCP by what `words` start: these `names`, found by a `key`, which is
+    good for this work alone. Without names there is no server."""
+
+    names: tuple[str, ...] = ()
+    key: str = field(default="", repr=False)
+
+    def words(self, by_file: Callable[[str], str]) -> tuple[str, ...]:
+        """`-P`: nothing of the workspace is imported. The key stands in a file that only we can read."""
+        return (sys.executable, "-P", "-m", "loop_ls", "mcp", "--stage", by_file(self.key))
+
+
+NOTHING_SERVED = Served()
+
+
+@equal_record
 class Assignment:
     """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
 
-    `tools` in the words of the agent; None leaves it its own. `shell` are the words that start an MCP server
-    (standard input and output) whose one tool is the read-only shell; () where there is none. `idle` and
-    `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to
+    `tools` in the words of the agent; None leaves it its own. `served` are tools of ours. `idle` and `total` in
+    seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to
     the record of calls. `alone`: it is offered nothing that works beside or after it (agents of its own, schedules,
     loops). `bill` hears of work that gave no answer and was paid all the same.
     """
@@ -49,7 +67,7 @@ class Assignment:
     model: str | None = None
     tools: tuple[str, ...] | None = None
     access: Access = "full"
-    shell: tuple[str, ...] = ()
+    served: Served = NOTHING_SERVED
     budget_usd: float | None = None
     name: str = ""
     session: str = field(default_factory=lambda: str(uuid.uuid4()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
-from loop_ls.engine.roles.access import shell_server
 from loop_ls.engine.subprocesses.sandbox import NoSandbox, find_sandbox
 from tests.cli.conftest import CliProject
 
@@ -31,8 +31,8 @@ def project(alone: CliProject) -> CliProject:
 
 @asynccontextmanager
 async def served(place: CliProject) -> AsyncIterator[Client]:
-    """As a stage's agent gets it: the words of the engine, the mark of a stage, the workspace as folder."""
-    words = shell_server("readonly-shell", str(place.root), find_sandbox())
+    """Below a stage: with its mark, and the workspace as folder."""
+    words = (sys.executable, "-P", "-m", "loop_ls", "mcp", "--readonly-shell", "--root", str(place.root))
     env = place.env(LOOP_LS_STAGE="1")
     started = StdioServerParameters(command=words[0], args=list(words[1:]), env=env, cwd=str(place.root))
     async with Client(stdio_client(started)) as client:
@@ -58,11 +58,3 @@ async def test_an_agent_reads_by_it_and_nothing_else(project: CliProject) -> Non
         assert answer.is_error
     assert (project.root / "notes.txt").read_text() == "a note\n"
     assert not (project.root / "x").exists()
-
-
-@pytest.mark.parametrize(
-    ("access", "offered"), [("readonly-shell", True), ("readonly", True), ("minimal", False), ("full", False)]
-)
-def test_it_is_for_roles_that_only_read(access: Any, offered: bool) -> None:
-    assert bool(shell_server(access, "/w", find_sandbox())) is offered
-    assert shell_server(access, "/w", NoSandbox("There is none.")) == ()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from loop_ls.engine.process.instance_lock import LOCK_NAME
 from loop_ls.engine.runners import line_reader
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.runner import Assignment, Hear, Work
+from loop_ls.engine.runners.runner import Assignment, Hear, Served, Work
 from loop_ls.engine.runners.stream_json import StreamJson
 from loop_ls.testing.clock import made_to_jump
 from tests.engine.runners.support.agents import FakeAgent, option
@@ -226,29 +227,30 @@ async def test_the_command_line_is_the_documented_one(agent: FakeAgent) -> None:
     assert (call["message"], call["cwd"]) == ("go", str(agent.folder))
 
 
-SHELL = ("python", "-m", "shell")
+SERVED = Served(("shell", "todo_add"), "the key to our tools")
 
 
 @pytest.mark.parametrize(
-    ("access", "shell", "tools"),
+    ("access", "served", "tools"),
     [
-        *(("readonly", (), "Read,Grep,Glob"), ("readonly", SHELL, "Read,Grep,Glob"), ("minimal", (), "")),
-        *(("readonly-shell", (), "Read,Grep,Glob"), ("readonly-shell", SHELL, "Read,Grep,Glob")),
+        *(("readonly", Served(), "Read,Grep,Glob"), ("readonly", SERVED, "Read,Grep,Glob"), ("minimal", Served(), "")),
+        *(("readonly-shell", Served(), "Read,Grep,Glob"), ("readonly-shell", SERVED, "Read,Grep,Glob")),
     ],
 )
 async def test_an_agent_without_full_access_has_only_tools_that_read(
-    agent: FakeAgent, access: Any, shell: tuple[str, ...], tools: str
+    agent: FakeAgent, access: Any, served: Served, tools: str
 ) -> None:
-    await agent.run(access=access, shell=shell, tools=("Bash",))
+    await agent.run(access=access, served=served, tools=("Bash",))
     words = agent.calls[0]["words"]
     assert (option(words, "--tools"), option(words, "--permission-mode")) == (tools, "dontAsk")
     assert option(words, "--setting-sources") == ""
     assert "--strict-mcp-config" in words
     offered = option(words, "--mcp-config")
-    if access == "readonly-shell" and shell:
-        server = {"command": "python", "args": ["-m", "shell"]}
-        assert json.loads(offered or "") == {"mcpServers": {"loop_ls": server}}
-        assert option(words, "--allowedTools") == "mcp__loop_ls__shell"
+    if served.names:
+        server = json.loads(offered or "")["mcpServers"]["loop_ls"]
+        assert (server["command"], server["args"][:-1]) == (sys.executable, ["-P", "-m", "loop_ls", "mcp", "--stage"])
+        assert option(words, "--allowedTools") == "mcp__loop_ls__shell,mcp__loop_ls__todo_add"
+        assert SERVED.key not in " ".join(words)
     else:
         assert (offered, option(words, "--allowedTools")) == (None, None)
 
@@ -274,7 +276,7 @@ async def test_settings_that_allow_a_shell_give_none_to_an_agent_that_only_reads
     tmp_path: Path, agent: FakeAgent, where: str, access: Any
 ) -> None:
     agent.say({"text": "ok", "bash": "echo pwned > written.txt"})
-    await agent.run(access=access, shell=SHELL, environ=allow_shell(tmp_path, where))
+    await agent.run(access=access, served=SERVED, environ=allow_shell(tmp_path, where))
     assert not (agent.folder / "written.txt").exists()
     assert not (agent.folder / "hooked.txt").exists()
 
@@ -297,13 +299,13 @@ async def test_an_agent_that_reads_is_not_started_where_an_engine_keeps_its_keys
     for name in (LOCK_NAME, "consent.key"):
         (kept / name).write_text("")
     with pytest.raises(Failure, match="the data folder of an engine is in its folder \\(`data/engine`\\)") as refused:
-        await agent.run(access=access, shell=SHELL)
+        await agent.run(access=access, served=SERVED)
     assert "engine.dataDir" in refused.value.hint
     assert agent.calls == []
     await agent.run(access="minimal")
     assert len(agent.calls) == 1, "who has no tools reads nothing"
     (kept / LOCK_NAME).unlink()
-    await agent.run(access=access, shell=SHELL)
+    await agent.run(access=access, served=SERVED)
     assert len(agent.calls) == 2
 
 

@@ -14,13 +14,13 @@ import pytest
 from loop_ls.engine.core.ports import LONGEST_ANSWER, Failure, ModelFailure
 from loop_ls.engine.runners.claude import Claude
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.codex import SERVER_STARTS, Codex, CodexOutput
+from loop_ls.engine.runners.codex import TOOL_TAKES, Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.model import ModelRunner
 from loop_ls.engine.runners.opencode import Opencode, OpencodeOutput
 from loop_ls.engine.runners.output_parser import CLUE, OutputParser, PlainOutput, TooMuch
 from loop_ls.engine.runners.resolve import runner_for
-from loop_ls.engine.runners.runner import Assignment, deaf
+from loop_ls.engine.runners.runner import SERVER_STARTS, Assignment, Served, deaf
 from loop_ls.engine.runners.stream_json import StreamJson
 from loop_ls.testing.models import ScriptedModels
 
@@ -97,19 +97,20 @@ def test_agents_without_a_system_prompt_get_the_persona_before_the_message(diale
     assert not [word for word in said.words if "do it" in word or "repair" in word]
 
 
-SHELL = ("python", "-P", "x")
+SERVED = Served(("shell", "todo_add"), "the key to our tools")
 
 
 @pytest.mark.parametrize("access", ["readonly", "readonly-shell"])
-def test_codex_reads_by_our_shell_and_has_none_of_its_own(access: Any) -> None:
-    words = list(Codex().said(Assignment("go", access=access, shell=SHELL), str).words)
+def test_codex_reads_by_our_tools_and_has_no_shell_of_its_own(access: Any) -> None:
+    words = list(Codex().said(Assignment("go", access=access, served=SERVED), lambda text: "/key.txt").words)
     assert words[words.index("--sandbox") + 1] == "read-only"
     assert {"--ignore-user-config", "features.shell_tool=false"} <= set(words)
     [server] = [word for word in words if word.startswith("mcp_servers.loop_ls=")]
     settings = tomllib.loads(f"a = {server.partition('=')[2]}")["a"]
     waited_for = {"required": True, "startup_timeout_sec": SERVER_STARTS}  # the first question goes with the tool
-    approved = {"default_tools_approval_mode": "approve"}
-    assert settings == {"command": "python", "args": ["-P", "x"], **approved, **waited_for}
+    approved = {"default_tools_approval_mode": "approve", "tool_timeout_sec": TOOL_TAKES}
+    arguments = ["-P", "-m", "loop_ls", "mcp", "--stage", "/key.txt"]
+    assert settings == {"command": sys.executable, "args": arguments, **approved, **waited_for}
 
 
 def test_codex_without_our_shell_has_no_other() -> None:
@@ -130,7 +131,7 @@ def test_codex_asks_where_the_environment_says() -> None:
 
 
 def test_codex_that_only_answers_has_no_shell() -> None:
-    words = Codex().said(Assignment("go", access="minimal", shell=SHELL), str).words
+    words = Codex().said(Assignment("go", access="minimal"), str).words
     assert "features.shell_tool=false" in words
     assert not [word for word in words if "mcp_servers" in word]
 
@@ -138,12 +139,13 @@ def test_codex_that_only_answers_has_no_shell() -> None:
 @pytest.mark.parametrize(
     ("access", "allowed"),
     [
-        *(("minimal", set()), ("readonly", {"read", "grep", "glob"})),
-        ("readonly-shell", {"read", "grep", "glob", "loop_ls_*"}),
+        *(("minimal", set()), ("readonly", {"read", "grep", "glob", "loop_ls_shell", "loop_ls_todo_add"})),
+        ("readonly-shell", {"read", "grep", "glob", "loop_ls_shell", "loop_ls_todo_add"}),
     ],
 )
 def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, allowed: set[str]) -> None:
-    said = Opencode().said(Assignment("go", access=access, shell=SHELL), str)
+    served = Served() if access == "minimal" else SERVED
+    said = Opencode().said(Assignment("go", access=access, served=served), lambda text: "/key.txt")
     name = f"loop-ls-{access}"
     assert list(said.words)[-3:] == ["--agent", name, "--pure"]  # without the plugins of a project
     assert said.environment["OPENCODE_DISABLE_PROJECT_CONFIG"] == "1"
@@ -151,7 +153,8 @@ def test_opencode_works_as_an_agent_of_ours_that_may_do_no_more(access: Any, all
     permission = settings["agent"][name]["permission"]
     assert {tool for tool, rule in permission.items() if rule == "allow"} == allowed
     assert permission["*"] == "deny"
-    assert ("mcp" in settings) is (access == "readonly-shell")
+    assert ("mcp" in settings) is (access != "minimal")
+    assert SERVED.key not in json.dumps(settings)
 
 
 def test_agents_that_work_alone_are_offered_no_others() -> None:

@@ -4,7 +4,9 @@
 does what `DIRECTORY/script.json` says for this call, in order (the last entry again and again). An entry may
 hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
 `hang`, `ticks` (so many signs of life, each after the one before was noted in `DIRECTORY/heard`), `child` (starts
-one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result), `bash` (a command that the model wants).
+one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result), `bash` (a command that the model wants),
+`limit` (a usage limit, and when it is reset), `uses` (tools of servers that the model wants, each with its arguments;
+the answers go to `DIRECTORY/answers.json`).
 It reads the settings of its user and of the project as the real one does, with their hooks.
 """
 
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from cli_contract import claude_may_use, claude_settings, refusal  # beside this file, which runs as a program
+from mcp_host import used
 
 CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 
@@ -37,6 +40,9 @@ def main() -> int:
     child = subprocess.Popen([sys.executable, "-c", CHILD]).pid if step.get("child") else None
     _note(calls, words, message, child)
     _use_tools(step, words)
+    if "uses" in step:
+        answers = [used(words, name, arguments) for name, arguments in step["uses"]]
+        (folder / "answers.json").write_text(json.dumps(answers))
     return _act(step, folder / "heard")
 
 
@@ -93,6 +99,9 @@ def _act(step: dict[str, Any], heard: Path) -> int:
         stop = None if "partial" in step else step.get("stop_reason")
         content = [{"type": "text", "text": said}]
         _say({"type": "assistant", "message": {"model": "fake", "content": content, "stop_reason": stop}})
+    if "limit" in step:  # used up until then
+        told = {"status": "rejected", "resetsAt": step["limit"]}
+        _say({"type": "rate_limit_event", "rate_limit_info": told})
     if "wait_for" in step:
         while not Path(step["wait_for"]).exists():
             time.sleep(0.01)
@@ -112,10 +121,11 @@ def _result(step: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "result",
         "subtype": step.get("subtype", "success"),
-        "is_error": bool(step.get("is_error")),
+        "is_error": bool(step.get("is_error") or "limit" in step),
+        **({"api_error_status": 429} if "limit" in step else {}),
         "result": step.get("result", step.get("text", "")),
         "total_cost_usd": step.get("cost", 0.01),
-        "usage": {"input_tokens": 10, "output_tokens": 5},
+        "usage": {} if "limit" in step else {"input_tokens": 10, "output_tokens": 5},
     }
 
 

@@ -1,0 +1,1 @@
+"""The tools of a stage for agent programs: served over MCP while one turn lasts."""
