@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1024 * 1024
 SECONDS = 30.0
 REDIRECTS = 5
+#: Addresses that a network translates to IPv4, and those that hosts of the internet have.
+_TRANSLATED, _GIVEN_OUT = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("2000::/3")
 _HIDDEN = re.compile(r"<(script|style|template|noscript)\b|<!--", re.IGNORECASE)
 _CLOSING = {
     name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "template", "noscript")
@@ -104,9 +106,21 @@ async def _public_address(host: str, port: int | None) -> str:
     except OSError as error:
         raise NotFetched(f"`{host}` is not found: {error.strerror or error}.") from None
     addresses = [str(address[0]) for *_, address in found]
-    if not addresses or not all(ipaddress.ip_address(each.partition("%")[0]).is_global for each in addresses):
+    if not addresses or not all(map(is_public, addresses)):
         raise NotFetched(f"`{host}` is not a public address.")
     return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is of the internet. One of IPv6 may stand for one of IPv4, which decides then; others than
+    those that are given out to hosts (2000::/3) are none, whatever the library says of them."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv4Address):
+        return found.is_global and not found.is_multicast
+    stands_for = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF) if found in _TRANSLATED else found.sixtofour
+    if stands_for is not None:
+        return is_public(str(stands_for))
+    return found.is_global and found in _GIVEN_OUT
 
 
 async def _text(response: httpx.Response) -> str:

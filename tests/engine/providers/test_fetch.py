@@ -73,6 +73,33 @@ async def test_the_address_that_was_checked_is_the_one_that_is_asked(monkeypatch
     assert request.extensions["sni_hostname"] == "page.test"
 
 
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1:248:1893:25c8:1946", True),
+        ("64:ff9b::5db8:d822", True),  # 93.184.216.34, where a network has IPv6 alone
+        ("2002:5db8:d822::1", True),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::a9fe:a9fe", False),  # 169.254.169.254
+        ("64:ff9b:1::7f00:1", False),
+        ("2002:7f00:1::", False),
+        ("2002:a00:1::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("fec0::1", False),
+        ("fd00::1", False),
+        ("ff02::1", False),
+        ("224.0.0.1", False),
+        ("0.0.0.0", False),
+        ("100.64.0.1", False),
+    ],
+)
+def test_an_address_that_stands_for_another_one_is_as_public_as_that(address: str, public: bool) -> None:
+    assert fetch.is_public(address) is public
+
+
 @pytest.mark.parametrize("addresses", [("10.0.0.1",), ("93.184.216.34", "::1"), ("fe80::1%eth0",), ()])
 async def test_a_name_with_one_address_inside_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
