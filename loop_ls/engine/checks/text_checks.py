@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loop_ls.engine.checks.json_values import NoJson, as_number, at_path, json_parts, some_json, whole_json
 from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
-from loop_ls.formats.checks.json_schema import PATTERN_LIMIT, misfit
+from loop_ls.formats.checks.json_schema import PATTERN_LIMIT, SCHEMA_LIMIT, TookTooLong, misfit
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.common.regex_check import compiled, found_in
 from loop_ls.text.json_value import Json
@@ -12,7 +12,10 @@ from loop_ls.text.json_value import Json
 
 def judge_text(check: Check, output: str, limit: float = PATTERN_LIMIT) -> Outcome:
     """Whether an output passes a check that takes nothing but a text. `not-` turns it around; an error stays one."""
-    found = _judge(check, output.strip(), limit)
+    try:
+        found = _judge(check, output.strip(), limit)
+    except TookTooLong:
+        found = undecided(check, f"the JSON Schema took longer than {SCHEMA_LIMIT:g} s")
     return turned_around(found) if check.negated else found
 
 
@@ -97,7 +100,7 @@ def _contains_json(check: Check, output: str) -> Outcome:
 
 
 def _problem(check: Check, value: Json) -> str:
-    return "" if check.value is None else misfit(value, check.value)
+    return "" if check.value is None else misfit(value, check.value, SCHEMA_LIMIT)
 
 
 def _number(check: Check, output: str) -> Outcome:

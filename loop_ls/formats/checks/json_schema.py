@@ -1,12 +1,15 @@
 """JSON Schema of checks: whether a schema is one, and what in a value does not fit it.
 
 Nothing is fetched: a `$ref` leads only into the schema itself. A pattern in it is searched with the limit of time
-that every pattern of a file has.
+that every pattern of a file has. A few references that name others twice are billions: the whole has a limit, too.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib import import_module
 from typing import Protocol
@@ -16,6 +19,13 @@ from loop_ls.text.json_value import Json
 
 #: Seconds for one search.
 PATTERN_LIMIT = 5.0
+#: Seconds for all that one value is held against.
+SCHEMA_LIMIT = 10.0
+_until: ContextVar[float] = ContextVar("when a schema has taken too long", default=math.inf)
+
+
+class TookTooLong(Exception):
+    """Nobody knows whether the value fits."""
 
 
 class _Misfit(Protocol):
@@ -41,14 +51,17 @@ def schema_problem(schema: Json) -> str:
     return ""
 
 
-def misfit(value: Json, schema: Json) -> str:
-    """The first thing that does not fit, with its path; empty: all of it does."""
+def misfit(value: Json, schema: Json, limit: float = SCHEMA_LIMIT) -> str:
+    """The first thing that does not fit, with its path; empty: all of it does. Raises `TookTooLong`."""
     unresolvable = import_module("referencing.exceptions").Unresolvable
     validator = _validator()(schema, registry=import_module("referencing").Registry())
+    before = _until.set(time.monotonic() + limit)
     try:
         return next(map(_told, validator.iter_errors(value)), "")
     except (unresolvable, RecursionError) as error:
         return f"the references in the schema cannot be resolved: {error}"
+    finally:
+        _until.reset(before)
 
 
 def _told(error: _Misfit) -> str:
@@ -66,5 +79,16 @@ def _validator() -> Callable[..., _Validator]:
         ):
             yield exceptions.ValidationError(f"{instance!r} does not match {written!r}")
 
-    found: Callable[..., _Validator] = validators.extend(validators.Draft202012Validator, {"pattern": pattern})
+    plain = validators.Draft202012Validator
+    own = {"pattern": pattern, **{name: _in_time(plain.VALIDATORS[name]) for name in ("$ref", "$dynamicRef")}}
+    found: Callable[..., _Validator] = validators.extend(plain, own)
     return found
+
+
+def _in_time(followed: Callable[..., Iterable[Exception] | None]) -> Callable[..., Iterator[Exception]]:
+    def reference(validator: object, written: str, instance: Json, schema: Json) -> Iterator[Exception]:
+        if time.monotonic() > _until.get():
+            raise TookTooLong
+        yield from followed(validator, written, instance, schema) or ()
+
+    return reference

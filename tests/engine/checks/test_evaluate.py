@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+
 import pytest
 
+from loop_ls.engine.checks import text_checks
 from loop_ls.engine.checks.evaluate import evaluated
 from loop_ls.engine.checks.outcome import Outcome, all_pass, failed, feedback, passed, total_score, undecided
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
@@ -142,3 +146,25 @@ def test_a_score_is_the_mean_by_weight_and_a_warning_fails_nothing() -> None:
     assert all_pass([warned, heavy])
     assert not all_pass([nobody])
     assert feedback([warned, heavy, nobody]) == ("is-json: no JSON", "contains: nobody knows")
+
+
+def doubling(combined: str, size: int = 40) -> str:
+    """A schema of so many lines that is a trillion: each one names the next one twice."""
+    names = [f"d{number}" for number in range(size)]
+    after = dict(itertools.pairwise(names))
+    one = {name: {combined: [{"$ref": f"#/$defs/{after[name]}"}] * 2} for name in after}
+    return json.dumps({"$defs": {**one, names[-1]: {"type": "object"}}, "$ref": "#/$defs/d0"})
+
+
+@pytest.mark.parametrize("combined", ["allOf", "oneOf"])
+@pytest.mark.parametrize("kind", ["is-json", "not-is-json", "contains-json"])
+def test_a_schema_that_takes_for_ever_is_given_up(kind: str, combined: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that nobody can stop would keep the engine busy. Whether the output fits is not known then."""
+    monkeypatch.setattr(text_checks, "SCHEMA_LIMIT", 0.2)
+    found = judge_text(check(f"type: {kind}, value: {doubling(combined)}"), "{}")
+    assert (found.verdict, found.reason) == ("error", "the JSON Schema took longer than 0.2 s")
+
+
+def test_a_schema_with_references_is_followed() -> None:
+    assert judge_text(check(f"type: is-json, value: {doubling('allOf', 4)}"), "{}").verdict == "pass"
+    assert judge_text(check(f"type: is-json, value: {doubling('allOf', 4)}"), "[]").verdict == "fail"
