@@ -105,3 +105,13 @@ def test_EB_042_values_that_come_as_text_are_what_their_field_is() -> None:
     assert value("set_timeout", "timeout", "5") == "5"
     assert value("set_retries", "nothing", "2") == "2"
     assert [value("set_condition", "if", text) for text in ("null", "", "{{a}}")] == [None, None, "{{a}}"]
+
+
+def test_EB_052_a_list_that_was_written_as_a_text_is_read_once() -> None:
+    ops = [{"op": "set_retries", "target": "draft", "max_retries": 2}]
+    assert read_answer(answer(ops=json.dumps(ops))).ops == tuple(ops)
+    for text in ("", "no list", json.dumps(json.dumps(ops)), "{}", '[{"op": "set_ret', "[" * 5000):
+        with pytest.raises(NoPlan, match="`ops` must be a list of operations"):
+            read_answer(answer(ops=text))
+    with pytest.raises(NoPlan, match="nested too deeply"):
+        read_answer('{"ops":' * 5000)

@@ -70,7 +70,7 @@ def read_answer(answer: str) -> Proposal:
     value = _object_in(_THOUGHTS.sub(" ", answer))
     if unknown := sorted(value.keys() - _KEYS):
         raise NoPlan(f"the answer has no field `{unknown[0]}`")
-    rationale, ops = value.get("rationale"), value.get("ops")
+    rationale, ops = value.get("rationale"), _list_in(value.get("ops"))
     if not isinstance(rationale, str) or not 1 <= len(rationale.strip()) <= RATIONALE_MOST:
         raise NoPlan(f"`rationale` must be a string of 1 to {RATIONALE_MOST} characters")
     if not isinstance(ops, list):
@@ -78,6 +78,16 @@ def read_answer(answer: str) -> Proposal:
     if len(ops) > OPS_MOST:
         raise NoPlan(f"`ops` has {len(ops)} entries; the limit is {OPS_MOST}")
     return Proposal(rationale.strip(), tuple(map(_flat, ops)), _unfixable(value.get("unfixable")), _give_up(value, ops))
+
+
+def _list_in(ops: Json) -> Json:
+    """Some models write the list as a text: it is read once, and a text in that one is none."""
+    if not isinstance(ops, str):
+        return ops
+    try:
+        return cast("Json", plain(json.loads(ops)))
+    except (ValueError, RecursionError):
+        return ops
 
 
 def _object_in(answer: str) -> dict[str, Json]:
@@ -88,7 +98,7 @@ def _object_in(answer: str) -> dict[str, Json]:
         try:
             value, end = decoder.raw_decode(answer, at)
         except (ValueError, RecursionError) as error:
-            problem = problem or str(error)
+            problem = problem or ("nested too deeply" if isinstance(error, RecursionError) else str(error))
             if not found and '"ops"' in answer[at:]:
                 break  # cut, or no JSON: what stands inside of it is no plan
             end = at + 1
