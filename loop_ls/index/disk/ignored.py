@@ -6,7 +6,10 @@ whatever an ignore file says, and so is what a person names. Reads `.gitignore` 
 
 from __future__ import annotations
 
+import itertools
+import re
 import stat
+import time
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -18,6 +21,14 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 NAME = ".gitignore"
+#: An ignore file with more lines than this is not followed.
+MOST_LINES = 5_000
+#: Lines with two wildcards that are followed. How long one takes grows with each wildcard by the length of a path, so
+#: those with more are not: whoever wrote a repository could keep everybody busy who opens it.
+MOST_WILD = 100
+_WILD = re.compile(r"\*+")
+#: Seconds of the processor after which an answer was slow, and how many slow ones are waited for.
+SLOW, MOST_SLOW = 0.05, 10
 
 
 class Ignored:
@@ -27,6 +38,7 @@ class Ignored:
         self._folder = folder.rstrip("/")
         self._kept = tuple(one.rstrip("/") for one in kept if one.startswith(f"{self._folder}/"))
         self._specs: dict[str, GitIgnoreSpec] = {}
+        self._slow = 0
         #: Whether any folder was passed over: what is not known need not be missing.
         self.any = False
         above = _above(self._folder)
@@ -37,7 +49,7 @@ class Ignored:
 
     def learn(self, base: str) -> None:
         """Follow the ignore file in this folder, which is that of the project, above it or inside."""
-        spec = _read(f"{base.rstrip('/')}/{NAME}")
+        spec = _read(f"{base.rstrip('/')}/{NAME}") if self._slow <= MOST_SLOW else None
         if spec is not None:
             self._specs[base.rstrip("/")] = spec
 
@@ -45,7 +57,11 @@ class Ignored:
         """Whether a folder is not entered. Its parents are."""
         if not self._specs or any(_on_the_way(path, kept) for kept in self._kept):
             return False
+        began = time.thread_time()
         passed = self._decides(path, self._specs)
+        self._slow += time.thread_time() - began > SLOW
+        if self._slow > MOST_SLOW:
+            self._specs.clear()
         self.any = self.any or passed
         return passed
 
@@ -104,5 +120,16 @@ def _parsed(text: str) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # takes longer to import than most folders take to walk
 
     # `a/**` is what lies in `a` and not `a` itself, which the library takes for it, too; `a/*` is the same to us.
-    lines = (line[:-1] if line.endswith("/**") else line for line in map(str.rstrip, text.splitlines()))
-    return GitIgnoreSpec.from_lines(lines)
+    lines = [line[:-1] if line.endswith("/**") else line for line in map(str.rstrip, text.splitlines())]
+    return GitIgnoreSpec.from_lines(_in_time(lines))
+
+
+def _in_time(lines: list[str]) -> list[str]:
+    """Those that are followed: all but some that nobody writes. None where a line that takes something back is among
+    those: more would be ignored than the project says."""
+    wild = [len(_WILD.findall(line.removeprefix("**/"))) for line in lines]
+    twice = itertools.accumulate(count == 2 for count in wild)
+    left_out = [count > 2 or (count == 2 and so_far > MOST_WILD) for count, so_far in zip(wild, twice, strict=True)]
+    if len(lines) > MOST_LINES or any(line.startswith("!") and out for line, out in zip(lines, left_out, strict=True)):
+        return []
+    return [line for line, out in zip(lines, left_out, strict=True) if not out]

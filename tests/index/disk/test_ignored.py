@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loop_ls.index.disk import ignored as module
 from loop_ls.index.disk.discovery import candidates, discover, ignored_in
 from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.roots import Root, Roots
@@ -104,3 +105,50 @@ def test_an_ignore_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     ignored = Ignored(tmp_path.as_posix())
     ignored.learn(tmp_path.as_posix())
     assert not ignored.passes_over(f"{tmp_path.as_posix()}/out")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/".join(["**/a"] * 12) + "/b",
+        "*a" * 12 + "b",
+        "*a*a*a/" + "**/a/" * 5,
+        "[ab]*" * 10,
+        "a*/" * 12,
+    ],
+)
+def test_no_ignore_file_keeps_whoever_opens_a_folder_busy(tmp_path: Path, line: str) -> None:
+    """Each of these takes hours for such a path."""
+    (tmp_path / ".gitignore").write_text(f"{line}\nout/\n")
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn(tmp_path.as_posix())
+    assert not ignored.passes_over(f"{tmp_path.as_posix()}/" + "a/" * 60 + "a" * 200)
+    assert ignored.passes_over(f"{tmp_path.as_posix()}/x/out")
+
+
+@pytest.mark.parametrize("lines", ["out/\n!**/a/**/b*/c*\n", "out/\n" * 6000])
+def test_an_ignore_file_that_cannot_be_followed_as_a_whole_ignores_nothing(tmp_path: Path, lines: str) -> None:
+    (tmp_path / ".gitignore").write_text(lines)
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn(tmp_path.as_posix())
+    assert not ignored.passes_over(f"{tmp_path.as_posix()}/out")
+
+
+@pytest.mark.parametrize("line", ["**/Packages/*", "cmake-build-*/", "**/*.Client/Generated", "**/out/**", "*-*/"])
+def test_what_people_write_is_followed(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".gitignore").write_text(f"{line}\n" * 90)
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn(tmp_path.as_posix())
+    inside = ("Packages/x", "cmake-build-x", "a/b.Client/Generated", "out/x", "a-b")
+    assert any(ignored.passes_over(f"{tmp_path.as_posix()}/{one}") for one in inside)
+
+
+def test_answers_that_are_slow_are_not_waited_for_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitignore").write_text("out/\n")
+    monkeypatch.setattr(module, "SLOW", -1.0)
+    ignored = Ignored(tmp_path.as_posix())
+    ignored.learn(tmp_path.as_posix())
+    found = [ignored.passes_over(f"{tmp_path.as_posix()}/out") for _ in range(20)]
+    assert found == [True] * 11 + [False] * 9
