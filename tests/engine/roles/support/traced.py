@@ -112,7 +112,7 @@ def _drive(folder: str, room: str, version: int) -> None:
     """Each line as a child, one after the other."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    source = Path(__file__).parents[4] / "loop_ls" / "engine" / "sandbox" / "landlock_exec.py"
+    source = Path(__file__).parents[4] / "loop_ls" / "engine" / "subprocesses" / "landlock_exec.py"
     found = spec_from_file_location("landlock_exec", source)
     assert found is not None
     assert found.loader is not None
