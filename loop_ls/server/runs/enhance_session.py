@@ -41,6 +41,8 @@ def _together(files: list[JsonObject], texts: list[str]) -> str:
 #: Seconds until an edit that was taken has to be seen in the document.
 _SEEN_IN = 10.0
 _APPLY_LIMIT = 600.0
+#: How long another window that has the file open may take for an edit that does not fit here.
+_OTHER_WINDOW = 2.0
 _ASK_LIMIT = 24 * 3600.0
 #: Asks a client that shows runs in its own way to show one.
 SHOW_RUN = "loopLs/show"
@@ -111,6 +113,8 @@ class Rounds:
             told = await self._taken_together(sent, files)
         else:
             told = await self._taken(opened, sent)
+        if told["outcome"] == "stale":  # another window may hold the text that is meant: its answer ends this wait
+            await asyncio.sleep(_OTHER_WINDOW)
         await self._say(record, "acknowledge", {"planId": sent["planId"], **told})
 
     async def _taken_together(self, sent: JsonObject, files: list[JsonObject]) -> JsonObject:

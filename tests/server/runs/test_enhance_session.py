@@ -380,6 +380,35 @@ def test_progress_tells_the_round_the_money_and_what_is_done() -> None:
     assert ending(record) == "◼ gave up after 2 rounds: budget used up · $1.09"
 
 
+@pytest.mark.parametrize(("wait", "said"), [(0.0, ["stale"]), (60.0, [])])
+async def test_a_window_with_another_text_lets_one_that_can_take_the_edit_answer_first(
+    tmp_path: Path, monkeypatch: Any, wait: float, said: list[str]
+) -> None:
+    monkeypatch.setattr("loop_ls.server.runs.enhance_session._OTHER_WINDOW", wait)
+    buffer, heard = Buffer(tmp_path), list[str]()
+
+    async def say(self: Rounds, record: RunRecord, verb: str, given: Json) -> None:
+        heard.append(given["outcome"])
+
+    monkeypatch.setattr(Rounds, "_say", say)
+    buffer.begin()
+    rounds, opened = rounds_of(buffer), buffer.server.context.session.find(buffer.uri)
+    assert opened is not None
+    record = RunRecord("r1", key=opened.key)
+    assert record.take({"kind": "run_started", "format": "enhance", "seq": 1})
+    fact = {**sent("an older text\n", FLOW.replace("Write", "Tell")), "kind": "edit_sent", "question": "q1", "seq": 2}
+    assert record.take(fact)
+    record.state = {"status": "running", "question": {"kind": "edit_sent", "question": "q1", "planId": "plan"}}
+    rounds.look(record)
+    [work] = rounds._open.values()
+    if wait:
+        await asyncio.sleep(0)
+        record.state = {"status": "running"}  # the other window has answered
+        rounds.look(record)
+    await asyncio.gather(work, return_exceptions=True)
+    assert (heard, buffer.asked) == (said, [])
+
+
 async def test_a_client_that_shows_runs_in_its_own_way_gets_no_markdown(tmp_path: Path) -> None:
     buffer = Buffer(tmp_path)
     buffer.begin()
