@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from loop_ls.contract.answers import (
         Agreed,
         Approved,
+        ChangesDone,
         Controlled,
         DefinitionList,
         Deleted,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Noted,
         PromptList,
         Refusal,
+        RunChanges,
         RunList,
         ShownLoop,
         Started,
@@ -130,6 +132,18 @@ class EngineClient:
     async def note(self, run_id: str, text: str) -> Noted | Refusal:
         """Say something to a run: it is in its next prompt, once -> `{ok, runId, notes}`."""
         return await self.call("note", run_id, body={"text": text})
+
+    async def changes(self, run_id: str) -> RunChanges | Refusal:
+        """What a run changed in its worktree -> `{ok, files, diff, commits}`."""
+        return await self.call("changes", run_id)
+
+    async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal:
+        """`apply`, `keep` or `discard` what a run changed in its worktree -> `{ok, decision}`."""
+        return await self.call("decide_changes", run_id, body={"decision": decision})
+
+    async def restore(self, run_id: str, iteration: int, loop: str | None = None) -> ChangesDone | Refusal:
+        """Let the branch of a run be what it was after an iteration -> `{ok, commit}`."""
+        return await self.call("restore", run_id, body={"iteration": iteration, "loop": loop})
 
     async def status(self, run_id: str) -> StateAnswer | Refusal:
         """`{ok, state: RunState}`. Ids may be shortened everywhere."""

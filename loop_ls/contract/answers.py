@@ -13,7 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from loop_ls.contract.facts.payload import Error
-from loop_ls.contract.run_state import RunStateView, TokenCount
+from loop_ls.contract.run_state import ChangesDecision, RunStateView, TokenCount
 from loop_ls.contract.run_view.wire import CaseScore, ViewPatch
 from loop_ls.text.json_value import Json, JsonObject
 
@@ -503,6 +503,49 @@ class Noted(Done):
 
     runId: str
     notes: FromOne
+
+
+class FileChange(TypedDict):
+    """One file that is not as it was where the branch of a run begins."""
+
+    path: str
+    status: Literal["added", "changed", "deleted"]
+
+
+class SavedIteration(TypedDict):
+    """A commit of a run in its worktree: after an iteration, or (without one) at the end."""
+
+    commit: str
+    iteration: NotRequired[int]
+    loop: NotRequired[str]
+    verdict: NotRequired[str]
+
+
+class RunChanges(Done):
+    """What a run changed in the worktree of its own, up to its last commit. `cut`: the diff goes on. `decision`: what
+    was done with the changes, absent as long as nothing was."""
+
+    runId: str
+    branch: str
+    folder: str
+    base: str
+    commit: str
+    files: list[FileChange]
+    diff: str
+    cut: bool
+    commits: list[SavedIteration]
+    decision: NotRequired[ChangesDecision]
+
+
+class ChangesDone(Done):
+    """What was done with the changes of a run. `told`: what is left, and why."""
+
+    runId: str
+    decision: ChangesDecision
+    branch: str
+    commit: NotRequired[str]
+    changed: NotRequired[FromZero]
+    told: NotRequired[str]
 
 
 class EngineState(TypedDict):

@@ -135,6 +135,16 @@ class Note(Request):
     text: str
 
 
+class DecideChanges(Request):
+    decision: Literal["apply", "keep", "discard"]
+
+
+class Restore(Request):
+    iteration: FromOne
+    loop: str | None = None
+    """Which loop, where several have an iteration of this number."""
+
+
 class Fork(Request):
     iteration: FromOne | None = None
     loop: str | None = None
@@ -343,6 +353,13 @@ class ControlTool(ToolArgument):
     """Of `feedback`: what should be different, for the next plan."""
 
 
+class ChangesTool(ToolArgument):
+    id: str
+    """The loop; its id may be shortened."""
+    decision: Literal["apply", "keep", "discard"] | None = None
+    """What to do with the changes; without it they are shown."""
+
+
 class DefinitionsTool(ToolArgument):
     """Nothing."""
 
@@ -451,6 +468,15 @@ class ApproveCommand(OfRun):
 
 class NoteCommand(OfRun):
     text: str
+
+
+class DecideChangesCommand(OfRun):
+    decision: Literal["apply", "keep", "discard"]
+
+
+class RestoreCommand(OfRun):
+    iteration: FromOne
+    loop: str | None = None
 
 
 class ForkCommand(OfRun):

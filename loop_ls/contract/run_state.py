@@ -132,6 +132,23 @@ class Source(Shortened):
     iteration: NotRequired[int | None]
 
 
+#: What was done with the changes of a run that works in a worktree of its own.
+ChangesDecision = Literal["applied", "kept", "discarded", "restored"]
+
+
+@closed
+class WorktreeView(TypedDict):
+    """Where a run works that has a worktree of its own. `base`: the commit at which `branch` begins, `commit`: its last
+    one. `changed`: files that differ, known at the end. `decision`: what a person did with them last."""
+
+    branch: str
+    folder: str
+    base: str
+    commit: str
+    changed: NotRequired[int]
+    decision: NotRequired[ChangesDecision]
+
+
 @closed
 class RunStateView(Shortened):
     """The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work."""
@@ -183,6 +200,7 @@ class RunStateView(Shortened):
     question: NotRequired[Question]
     notes: NotRequired[list[str]]
     """What people said to the run, for its next prompt."""
+    worktree: NotRequired[WorktreeView]
     lastOutput: NotRequired[str]
     error: NotRequired[Error]
     mayHavePaidTwice: NotRequired[bool]

@@ -22,6 +22,7 @@ from loop_ls.contract.answers import (
     Acknowledged,
     Agreed,
     Approved,
+    ChangesDone,
     Chosen,
     Controlled,
     Done,
@@ -38,11 +39,12 @@ from loop_ls.contract.answers import (
     Noted,
     PromptList,
     Refusal,
+    RunChanges,
     RunList,
     StateAnswer,
     Verdicts,
 )
-from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted
+from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted, WorktreeDecided
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.engine.capabilities.values import sentence
@@ -132,6 +134,7 @@ class Engine:
         self.member: ClusterMember | None = None
         self._is_open = self._draining = False
         self.notifications = Notifications()
+        self._deciding = asyncio.Lock()
         self._starting_once = asyncio.Lock()  # starts with a key come one after the other
         self._crash_recovery = CrashRecovery(self._begin)
         self.started_at = clock()
@@ -635,18 +638,67 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
+    async def changes(self, run_id: str) -> RunChanges | Refusal:
+        """What a run changed in a worktree of its own, up to its last commit -> `{ok, files, diff, commits}`."""
+        from loop_ls.engine.isolation.decide import looked_at  # few runs have one
+
+        try:
+            found = await self._runs.find(run_id)
+            return await looked_at(await self._runs.state(found), await self.facts_of(found))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def decide_changes(self, run_id: str, decision: Json) -> ChangesDone | Refusal:
+        """`apply`, `keep` or `discard` what a run changed in a worktree of its own -> `{ok, decision}`."""
+        from loop_ls.engine.isolation.decide import decided, read_choice
+
+        try:
+            choice = read_choice(decision)
+            return await self._decided(run_id, lambda state: decided(state, self.folder, choice))
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def restore(self, run_id: str, iteration: Json, loop: Json = None) -> ChangesDone | Refusal:
+        """Let the branch of a run be what it was after an iteration, by a new commit -> `{ok, commit}`."""
+        from loop_ls.engine.isolation.decide import restored
+
+        async def work(state: RunState) -> WorktreeDecided:
+            return await restored(state, await self.facts_of(state.run_id), self.folder, iteration, loop)
+
+        try:
+            return await self._decided(run_id, work)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def _decided(
+        self, run_id: str, work: Callable[[RunState], Awaitable[WorktreeDecided]]
+    ) -> ChangesDone | Refusal:
+        """One decision after the other: the second hears what the first one was. Raises `Refused`."""
+        from loop_ls.engine.isolation.decide import answered
+
+        found = await self._runs.find(run_id)
+        async with self._deciding:
+            state = await self._runs.state(found)
+            fact = await work(state)
+            await self._add_to_ended(found, fact.fact())
+            return answered(state, fact)
+
+    async def _add_to_ended(self, run_id: str, fact: Fact) -> None:
+        events = await self.journal.append(run_id, facts=[fact])
+        if run_id in self._runs.live:
+            return
+        state = await self._runs.state(run_id)
+        for event in events:
+            state = state.after(event) if event.seq > state.last_seq else state
+        self.journal.keep_snapshot(run_id, state._asdict())
+
     async def change(self, run_id: str, changes: Json) -> StateAnswer | Refusal:
         """Change goal, limit, metadata or labels of a loop -> `{ok, state}`."""
         try:
             found = await self._runs.find(run_id)
             changes = (await self.journal.read(self._typed_mask)).free(changes)  # one that has ended has no mask
             fact = read_changes(changes, await self._runs.state(found), ceiling_of(await self._first_fact(found)))
-            events = await self.journal.append(found, facts=[fact.fact()])
-            if found not in self._runs.live:
-                state = await self._runs.state(found)
-                for event in events:
-                    state = state.after(event) if event.seq > state.last_seq else state
-                self.journal.keep_snapshot(found, state._asdict())
+            await self._add_to_ended(found, fact.fact())
         except (Refused, JournalRefused) as refused:
             return refused.answer()
         return await self.state(found)

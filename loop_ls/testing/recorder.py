@@ -161,6 +161,9 @@ class MemoryRecorder:
     def changed(self) -> dict[str, Json]:
         return {}
 
+    async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
+        return
+
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         if key not in self.entries:
             self._write(key, {"value": True}, [Paused(reason=reason).fact()])

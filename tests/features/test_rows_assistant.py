@@ -21,7 +21,7 @@ HEAD = "name: Fixer\npersona: You repair tests.\n"
 TOP = (
     *("description", "purpose", "model", "provider", "permissionMode", "allowedTools", "memoryEnabled"),
     *("maxBudgetUsd", "id", "loopEnabled", "loopCriteria", "maxIterations", "approvalTimeoutSeconds"),
-    *("maxTotalBudgetUsd", "maxDurationSeconds", "stallAfter", "retry"),
+    *("maxTotalBudgetUsd", "maxDurationSeconds", "stallAfter", "retry", "isolate"),
 )
 CRITERIA = {
     None: {"type", "value", "argv", "timeoutSeconds", "cwd", "includeOutput", "lastLine", "inARow"},
@@ -37,6 +37,7 @@ VALUES = {
     "loopEnabled": ["false", "true"],
     "memoryEnabled": ["false", "true"],
     "maxIterations": ["10"],
+    "isolate": ["worktree"],
 }
 TRUTH = {"false", "true"}
 

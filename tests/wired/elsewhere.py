@@ -92,6 +92,16 @@ KEYS: dict[str, str] = {
         "settings: settings.protect, settings: protect.files, settings: protect.allow":
             "test_UP_93_the_settings_protect_more_and_allow_some",
     }),
+    **_under(f"{_ENGINE}/isolation/test_assistants.py", {
+        "assistant: assistant.isolate, assistant: assistant file.isolate":
+            "test_each_iteration_is_a_commit_and_the_users_files_stay",
+        "settings: settings.isolate":
+            "test_the_settings_say_it_for_every_run_and_for_one_agent",
+    }),
+    **_under(f"{_ENGINE}/isolation/test_steps_and_stages.py", {
+        "settings: provider settings.isolate": "test_a_step_of_an_agent_that_says_it_works_there",
+        "settings: role.isolate": "test_a_role_that_says_it_works_there_and_its_loop_with_it",
+    }),
     **_under(f"{_ENGINE}/runs/test_notifications.py", {
         "settings: settings.notify": "test_UP_86_the_end_of_a_run_is_told_once_with_its_state",
     }),
@@ -262,6 +272,10 @@ OPTIONS: dict[str, str] = {
             "test_a_person_sends_a_loop_back_and_then_lets_it_end",
         "runs reject --restore":
             "test_UP_92_protected_files_are_put_back_from_the_terminal_that_says_what_to_type",
+    }),
+    **_under(f"{_CLI}/runs/test_changes.py", {
+        "runs restore --iteration, runs restore --loop":
+            "test_a_run_in_a_worktree_is_shown_restored_and_applied_from_the_terminal",
     }),
     **_under(f"{_CLI}/engine/test_engine.py", {
         "engine start --foreground": "test_a_second_engine_leaves_at_once",

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import outcome
-from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, how_to_answer, verdict_word
+from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, how_to_answer, verdict_word, worktree_line
 from loop_ls.contract.amounts import clock, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.terminal_text import shown
@@ -36,6 +36,7 @@ def state(found: RunStateView) -> None:
         ("time", clock(found.get("elapsedMs", 0))),
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
+        ("worktree", _worktree(found)),
         ("limit", found.get("because")),
         ("continues", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
@@ -54,6 +55,14 @@ def _answer(found: RunStateView) -> str | None:
     if found["status"] != "waiting_approval":
         return None
     return how_to_answer(found["runId"], found.get("pendingApproval") or {})
+
+
+def _worktree(found: RunStateView) -> str | None:
+    made = found.get("worktree")
+    if made is None:
+        return None
+    decided = made.get("decision")
+    return worktree_line(found) or f"branch {made['branch']}" + (f", {decided}" if decided else f" in {made['folder']}")
 
 
 def _cut(one: CutAnswer) -> str:

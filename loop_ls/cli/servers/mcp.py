@@ -18,12 +18,14 @@ from loop_ls.extras import is_installed, missing
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
     from loop_ls.contract.answers import (
+        ChangesDone,
         CheckedFile,
         Controlled,
         DefinitionList,
         FileEstimate,
         NewRun,
         Refusal,
+        RunChanges,
         RunList,
     )
     from loop_ls.engine.api.mcp.agent_tools import ToolHistory
@@ -106,6 +108,12 @@ class ByClient:
 
     async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
         return cast("JsonObject | Refusal", await self._client.enhance(run_id, verb, given))
+
+    async def changes(self, run_id: str) -> RunChanges | Refusal:
+        return await self._client.changes(run_id)
+
+    async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal:
+        return await self._client.decide_changes(run_id, decision)
 
     async def runs(self) -> RunList | Refusal:
         return await self._client.runs(limit=1000)

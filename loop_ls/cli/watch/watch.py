@@ -17,7 +17,7 @@ from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.questions import Questions
 from loop_ls.cli.watch.round_lines import show_rounds
-from loop_ls.cli.watch.words import ending
+from loop_ls.cli.watch.words import ending, worktree_line
 from loop_ls.contract.amounts import count
 from loop_ls.contract.run_view.parts import part
 from loop_ls.engine.projections.verbose_log import verbose_lines
@@ -128,6 +128,8 @@ def _report(state: RunStateView, watched: Watched, as_json: bool) -> None:
     if state["status"] == "cancelled":
         print(f"   {_kept(watched)}", file=sys.stderr)
     print(f"   Show: loop-ls runs show {run_id}", file=sys.stderr)
+    if changed := worktree_line(state):
+        print(f"   {shown(changed)}", file=sys.stderr)
     if output and state["status"] == "completed":
         if sys.stderr.isatty():
             print(file=sys.stderr, flush=True)

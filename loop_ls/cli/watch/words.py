@@ -74,6 +74,23 @@ def how_to_answer(run_id: str, asked: Mapping[str, object]) -> str:
     return questions.commands(asked, run_id[:6])
 
 
+def worktree_line(state: RunStateView) -> str:
+    """What waits for a decision after a run in a worktree of its own; empty where nothing does."""
+    made = state.get("worktree")
+    if made is None or state["status"] not in endings.ENDED or made.get("decision") not in (None, "restored"):
+        return ""
+    if not made.get("changed"):
+        return f"Nothing changed on branch {made['branch']}"
+    return (
+        f"{count(made['changed'], 'file')} changed on branch {made['branch']}. {changes_to_decide(state['runId'][:6])}"
+    )
+
+
+def changes_to_decide(run_id: str) -> str:
+    """What to type where the changes of a run wait for a decision."""
+    return f"Show: loop-ls runs changes {run_id}. Then: apply, keep or discard, e.g. loop-ls runs apply {run_id}"
+
+
 def noted(event: JsonObject) -> str:
     """What a person should hear of while a run goes on."""
     match event.get("kind"):

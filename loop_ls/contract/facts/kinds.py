@@ -169,6 +169,46 @@ class NoteGiven(Payload):
     notes: int
 
 
+# -- a worktree of its own -----------------------------------------------------------------------
+
+
+class WorktreeMade(Payload):
+    """The run works in `folder`, on `branch`, which begins at the commit `base`. `left_out` are files (the first of
+    them) whose uncommitted changes are not there, `left_out_total` is how many there are."""
+
+    kind = "worktree_made"
+    branch: str
+    folder: str
+    base: str
+    left_out: list[str] | None = None
+    left_out_total: int | None = None
+
+
+class WorktreeCommitted(Payload):
+    """What the worktree was after an iteration (its loop, number and verdict), or at the end of the run. `changed`:
+    files that differ from where the branch begins, told at the end."""
+
+    kind = "worktree_committed"
+    commit: str
+    iteration: int | None = None
+    loop: str | None = None
+    verdict: str | None = None
+    changed: int | None = None
+
+
+class WorktreeDecided(Payload):
+    """What a person did with the changes of a run that has ended. `commit`: the branch is there now, `iteration`:
+    because its state after that one was restored. `told`: what is left, and why."""
+
+    kind = "worktree_decided"
+    decision: Literal["applied", "kept", "discarded", "restored"]
+    commit: str | None = None
+    iteration: int | None = None
+    loop: str | None = None
+    changed: int | None = None
+    told: str | None = None
+
+
 # -- loops ---------------------------------------------------------------------------------------
 
 

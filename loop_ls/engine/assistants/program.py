@@ -43,7 +43,7 @@ IDLE_MS, TOTAL_MS = "RONDOFLOW_SPAWN_IDLE_TIMEOUT_MS", "RONDOFLOW_SPAWN_MAX_MS"
 @dataclass(frozen=True, slots=True)
 class Start:
     """What one loop was started with. `disk`: see `source.Source`. `usual`: nobody wrote the limit down;
-    `chosen`: somebody wrote that the limit ends the loop."""
+    `chosen`: somebody wrote that the limit ends the loop. `home` has the file, `root` is where the agent works."""
 
     assistant: Assistant
     message: str
@@ -56,6 +56,7 @@ class Start:
     chosen: bool = False
     revise: bool = False
     provider: Mapping[str, Json] = field(default_factory=dict)
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class AssistantProgram:
         if facts := warnings_of(assistant, place):
             await recorder.record(place.part("warnings"), facts)
         body = AgentBody(
-            source=Source(Path(start.root, start.path), assistant, start.disk),
+            source=Source(Path(start.home or start.root, start.path), assistant, start.disk),
             place=place,
             message=start.message,
             most=start.most,
@@ -145,6 +146,7 @@ def start_of(plan: Plan) -> Start:
         message=plan.message or "",
         most=min(wanted, int_field(as_object(plan.settings.get("limits")), "maxIterations") or wanted),
         root=plan.root,
+        home=plan.home,
         path=plan.path,
         disk=text_field(plan.details, "disk") or None,
         unchanged=int_field(plan.limits, "unchanged"),

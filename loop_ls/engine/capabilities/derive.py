@@ -21,6 +21,7 @@ from loop_ls.engine.capabilities.values import (
     Beside,
     Capabilities,
     Capability,
+    OwnWorktree,
     Program,
     Variable,
     WritesFile,
@@ -29,6 +30,7 @@ from loop_ls.engine.capabilities.values import (
 from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_checks
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
+from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, notified_program
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
@@ -38,6 +40,7 @@ from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.runs.preflight import reachable
 from loop_ls.formats.assistant.keys import TEST_PASS
 from loop_ls.formats.assistant.model import Assistant
+from loop_ls.formats.common.isolate import ISOLATE, WORKTREE
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
 from loop_ls.formats.role_loop.model import ToolBound
@@ -52,7 +55,29 @@ def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
     derive = OF_FORMAT.get(plan.format)
     found = () if derive is None else derive(plan, environ)
     capabilities = Capabilities.of((*found, *_notified(plan)))
-    return Capabilities.of((*capabilities.all, *_beside(plan))) if capabilities.works else capabilities
+    named = wants_worktree(plan) or capabilities.isolated
+    capabilities = capabilities.in_place
+    if not capabilities.works:
+        return capabilities
+    return Capabilities.of((*capabilities.all, *([OwnWorktree(plan.home)] if named else _beside(plan))))
+
+
+def wants_worktree(plan: Plan) -> bool:
+    """Whether settings, assistant or a role say `isolate: worktree`. Raises `Failure`, and `Refused` for another word:
+    who wrote it does not want the run in their files."""
+    if plan.plays or plan.format == ENHANCE:
+        return False
+    said = [plan.settings.get(ISOLATE)]
+    if plan.format == ASSISTANT:
+        said.append(start_of(plan).assistant.isolate)
+    if plan.format == ROLE_LOOP:
+        roles = as_object(plan.settings.get("roles"))
+        said += [as_object(roles.get(stage.role)).get(ISOLATE) for stage in snapshot(plan).stages]
+    providers = as_object(plan.settings.get("providers"))
+    for one in (*said, *(as_object(provider).get(ISOLATE) for provider in providers.values())):
+        if one not in (None, WORKTREE):
+            raise Refused("bad_argument", f"Unknown `isolate` `{one}`.", f"The only value is `{WORKTREE}`.")
+    return WORKTREE in said
 
 
 def of_targets(
@@ -66,6 +91,8 @@ def of_targets(
     names, providers = {target.provider for target in targets}, as_object(plan.settings.get("providers"))
     models = [name for name in names if not is_agent(name, providers)]
     programs: list[Capability] = [*agents(names, providers, plan.root, variables, apart)]
+    if any(is_agent(name, providers) and as_object(providers.get(name)).get(ISOLATE) == WORKTREE for name in names):
+        programs.append(OwnWorktree(plan.home))
     return [*programs, *endpoints(models, providers, environ, variables)]
 
 

@@ -18,6 +18,7 @@ from loop_ls.engine.capabilities.values import (
     Capabilities,
     Capability,
     EmbeddedModel,
+    OwnWorktree,
     Program,
     ReadingCommands,
     ToolUse,
@@ -83,7 +84,8 @@ def using_program(words: Sequence[str], folder: str) -> Iterator[None]:
 
 def require_start(argv: Sequence[str]) -> None:
     """A process may start, for the capability that is in use. Raises `NotPermitted`."""
-    for_programs = isinstance(_in_use.get(), Program | AnyCommand | ReadingCommands | ToolUse | EmbeddedModel)
+    starting = Program | AnyCommand | ReadingCommands | ToolUse | EmbeddedModel | OwnWorktree
+    for_programs = isinstance(_in_use.get(), starting)
     if not for_programs and permitted().program(argv, "") is None:
         raise NotPermitted(sentence(Program(tuple(argv))))
 

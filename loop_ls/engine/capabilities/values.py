@@ -122,15 +122,31 @@ class Beside:
     run_id: str
 
 
+@equal_record
+class OwnWorktree:
+    """It works in a Git worktree of its own instead of in `folder`: Git is started for that."""
+
+    folder: str = ""
+
+
 Capability = (
-    Program | AnyCommand | ReadingCommands | ToolUse | Endpoint | Variable | WritesFile | EmbeddedModel | Beside
+    Program
+    | AnyCommand
+    | ReadingCommands
+    | ToolUse
+    | Endpoint
+    | Variable
+    | WritesFile
+    | EmbeddedModel
+    | Beside
+    | OwnWorktree
 )
 
 
 def asks(one: Capability) -> bool:
     """Whether a person has to agree to it."""
     match one:
-        case Program() | AnyCommand() | Beside():
+        case Program() | AnyCommand() | Beside() | OwnWorktree():
             return True
         case ToolUse(harmless=harmless):
             return not harmless
@@ -171,6 +187,8 @@ def identity(one: Capability) -> str:
             told = ["embedded model", *([weights] if weights else [])]
         case Beside(run_id=run_id):
             told = ["beside", run_id]
+        case OwnWorktree(folder=folder):
+            told = ["own worktree", folder]
         case never:
             assert_never(never)
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -219,6 +237,9 @@ def sentence(one: Capability) -> str:
         case Beside(name=name, run_id=run_id):
             told = "which may write in the same folder: one can undo the other's work"
             return literal(f"works at the same time as `{name}` (run {run_id}), {told}")
+        case OwnWorktree(folder=folder):
+            told = "not in your files: starts `git`, which makes a branch and commits each iteration to it"
+            return literal(f"works in a Git worktree of its own for {folder}, {told}")
         case never:
             assert_never(never)
 
@@ -278,13 +299,23 @@ class Capabilities:
             for one in self.all
         )
 
+    @property
+    def isolated(self) -> bool:
+        """Whether it works in a worktree of its own."""
+        return any(isinstance(one, OwnWorktree) for one in self.all)
+
+    @property
+    def in_place(self) -> Capabilities:
+        """The same, done in the workspace itself."""
+        return self.of(one for one in self.all if not isinstance(one, OwnWorktree))
+
     def has(self, one: Capability) -> bool:
         return one in self.all
 
 
 NOTHING = Capabilities()
 _ORDER: tuple[type, ...] = (
-    *(Beside, Program, AnyCommand, ToolUse, Endpoint, Variable),
+    *(Beside, OwnWorktree, Program, AnyCommand, ToolUse, Endpoint, Variable),
     *(WritesFile, ReadingCommands, EmbeddedModel),
 )
 

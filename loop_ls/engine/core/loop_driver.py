@@ -215,10 +215,14 @@ class _Driver:
             self.number += 1
             found = await self.iteration()
             if isinstance(found, Failure):
+                place = self.loop.place.turn(self.loop.name, self.number)
+                await self.recorder.iterated(place, self.loop.name, self.number, "failed")
                 if self.limits.on_failure == "continue":
                     continue
                 return Outcome(found.reason, self.output, self.number, found)
             verdict = await self.judged(found)
+            judged = None if verdict is None else verdict.verdict
+            await self.recorder.iterated(found.place, self.loop.name, self.number, judged)
             if verdict is not None and verdict.exit is not None:
                 return Outcome(verdict.exit, self.output, self.number, because=verdict.because)
             told = await self.no_progress(found, verdict)

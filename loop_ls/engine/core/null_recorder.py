@@ -34,6 +34,9 @@ class NullRecorder:
     async def notes(self, place: Place, key: str) -> tuple[str, ...]:
         return ()
 
+    async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
+        return
+
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         return
 

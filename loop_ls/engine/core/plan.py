@@ -25,7 +25,8 @@ BESIDE = "beside"
 class Plan:
     """`texts`: path relative to the root -> text of every file the run can reach. `keys`: workflow key
     -> path. `elements`: names of the started workflow's elements to run, in document order (all it
-    depends on, then the target); None means all. `settings` are those of the project, without secrets."""
+    depends on, then the target); None means all. `settings` are those of the project, without secrets. `origin` is the
+    user's folder where `root`, in which the run works, is a worktree that was made for it."""
 
     run_id: str
     format: str
@@ -48,6 +49,12 @@ class Plan:
     source: Mapping[str, Json] | None = None
     mock: bool = False
     details: Mapping[str, Json] = field(default_factory=dict)  # what only the format of the run understands
+    origin: str = ""
+
+    @property
+    def home(self) -> str:
+        """The user's folder: there are its files, wherever it works."""
+        return self.origin or self.root
 
     @property
     def plays(self) -> bool:

@@ -221,6 +221,10 @@ class Recorder(Protocol):
         when that place asks again. Nothing for a call that `key` has the answer of."""
         ...
 
+    async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
+        """An iteration is over, with its verdict (None: nobody judged it): what keeps the work of each does so now."""
+        ...
+
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         """Pause the run from inside, once per key: it waits at its next gate until somebody resumes it."""
         ...

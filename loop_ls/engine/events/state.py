@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Source,
         StageTurn,
         VerdictView,
+        WorktreeView,
     )
 
 #: Warnings that hold for the rest of the run: its file is not what it was started with (UP-60).
@@ -87,6 +88,7 @@ class RunState(NamedTuple):
     progress_log: tuple[str, ...] = ()
     asked: tuple[PendingApproval, ...] = ()  # what people are asked and have not answered, in order
     notes: tuple[str, ...] = ()  # what people said to it, and no prompt has yet
+    worktree: WorktreeView | None = None  # of one that works in a worktree of its own
     source: Source | None = None  # whose answers it takes: a fork, a replay
     imported: bool = False
     mock: bool = False  # its answers are made up
@@ -157,6 +159,7 @@ class RunState(NamedTuple):
             "because": self.because,
             "resumesAt": self.resumes_at,
             "notes": list(self.notes) or None,
+            "worktree": self.worktree,
             "cutOff": list(self.cut) or None,
             "source": self.source,
             "imported": self.imported or None,
@@ -214,6 +217,8 @@ def _changes(state: RunState, kind: str, body: JsonObject, at: float) -> Changes
             return _turn(kind, body, at)
         case "loop_updated":
             return _updated(state, body)
+        case "worktree_made" | "worktree_committed" | "worktree_decided":
+            return {"worktree": _worktree(state, body)}
         case "progress":
             return {"progress_log": (*state.progress_log, str(body.get("learning", "")))}
         case "loop_fixation_warning":
@@ -361,6 +366,13 @@ def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
 def _ended(status: str, reason: str, at: float) -> Changes:
     closed = {"stage": None, "asked": (), "question": None, "resumes_at": None, "because": None}
     return {"status": status, "reason": reason, "ended_at": at, **closed}
+
+
+def _worktree(state: RunState, body: JsonObject) -> Changes:
+    """`commit` is where the branch is now. Where it was restored, or went on, nobody has decided on that yet."""
+    shown = ("branch", "folder", "base", "commit", "changed", "decision")
+    found = {"commit": body.get("base"), **dict(state.worktree or {}), **{k: body[k] for k in shown if k in body}}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _question(kind: str, body: JsonObject) -> Changes:

@@ -73,7 +73,7 @@ class Providers(ProviderRegistry):
         """What the run of a plan asks."""
         providers = plan.settings.get("providers")
         # A workflow's run recorded its scripts when it began; other formats read them when they ask.
-        root = None if plan.format == WORKFLOW else Path(plan.root)
+        root = None if plan.format == WORKFLOW else Path(plan.home)
         scripts = Scripts(root, plan.path, plan.texts, cast("Mapping[str, str]", as_object(plan.details.get("unread"))))
         return self.models(providers if isinstance(providers, Mapping) else {}, scripts, plan.mock)
 

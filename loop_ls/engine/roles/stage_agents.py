@@ -96,7 +96,7 @@ class RunStageAgents:
         return self._notes(job.session, job.project, job.sprint, f"{self.plan.run_id}/{job.place.key}")
 
     def _notes(self, session: str, project: str, sprint: str, by: str) -> StageNotes:
-        return StageNotes(self.records, session, self.plan.run_id, project, sprint, by, self.plan.root)
+        return StageNotes(self.records, session, self.plan.run_id, project, sprint, by, self.plan.home)
 
     async def measure(self, key: str, tool: str, arguments: Mapping[str, Json]) -> str:
         """One call of one tool, for `tool_bound`: of this tool alone, with these arguments. In a mock run the

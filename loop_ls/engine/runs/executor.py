@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -26,6 +27,7 @@ from loop_ls.engine.core.ports import EXHAUSTED, EndsRun, Exhausted, Failure, Mo
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.event import moment
+from loop_ls.engine.isolation.isolation import Isolation, says_isolate
 from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
@@ -42,7 +44,7 @@ from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.engine.runs.secret_mask import SecretMask
-from loop_ls.text.json_value import as_object
+from loop_ls.text.json_value import as_object, text_field
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +77,8 @@ async def bring_to_end(
     try:
         end = await _end_of(run, journal, recorder, programs, models, ledger, mask_of, spending, notifications, data)
         await asyncio.to_thread(Kept(data, run.run_id).over)
-        await recorder.end([end.fact()])
+        saved = [] if run.isolation is None else await run.isolation.end(end.kind)
+        await recorder.end([*saved, end.fact()])
     except JournalRefused as refused:
         if refused.code in ELSEWHERE:
             run.mine = False
@@ -124,10 +127,13 @@ async def _end_of(
         ledger.loop = loop_ledger(plan, await _facts_of_loop(plan, journal))
         if not plan.mock:
             ledger.shared = tuple(await spending.ledgers(run, limits))
-        gated = GatedModels(models(plan), ledger, providers, plan.mock)
-        guard = _guard_of(run, plan, recorder, data)
-        with permitting(lambda: _capabilities(plan)), guarding(guard):
-            outcome = await in_time(recorder, ledger.own.caps.seconds, programs[plan.format].run(plan, recorder, gated))
+        with permitting(lambda: _capabilities(plan)):
+            there = await _there(run, plan, recorder, journal, data)
+        gated = GatedModels(models(there), ledger, providers, plan.mock)
+        guard = _guard_of(run, there, recorder, data)
+        with permitting(lambda: _capabilities(there)), guarding(guard):
+            work = programs[plan.format].run(there, recorder, gated)
+            outcome = await in_time(recorder, ledger.own.caps.seconds, work)
     except CapReached as reached:
         return _at_its_cap(run, reached)
     except NothingRecorded as missing:
@@ -160,6 +166,37 @@ async def _facts_of_loop(plan: Plan, journal: Journal) -> list[Fact]:
         found += [(event.kind, event.body) for event in page.events if event.kind == "call"]
         after = page.events[-1].seq if page.more and page.events else None
     return found
+
+
+async def _there(run: LiveRun, plan: Plan, recorder: JournalRecorder, journal: Journal, data: Path) -> Plan:
+    """The plan as it is carried out: in the workspace, or in a worktree that is made for it. Raises `Failure`."""
+    if plan.plays or not plan.root or not says_isolate(plan) or not _capabilities(plan).isolated:
+        return plan
+    run.isolation = isolation = Isolation(plan, data, await _earlier(plan, journal))
+    there = await isolation.begin(recorder)
+    recorder.saved = partial(isolation.iterated, recorder)
+    return there
+
+
+async def _earlier(plan: Plan, journal: Journal) -> tuple[str, str] | None:
+    """Where the run began from which this one is forked, and what it had committed up to where this one goes on."""
+    source = as_object(plan.source)
+    if source.get("kind") != "fork":
+        return None
+    ends = f"{text_field(source, 'place')}/{source['iteration']}" if source.get("iteration") else None
+    base = commit = ""
+    after: int | None = 0
+    while after is not None:
+        page = await journal.facts(text_field(source, "runId"), after, PAGE)
+        for event in page.events:
+            if event.kind == "iteration_started" and event.body.get("place") == ends:
+                return (base, commit) if base else None
+            if event.kind == "worktree_made":
+                base = commit = text_field(event.body, "base")
+            elif event.kind in ("worktree_committed", "worktree_decided"):
+                commit = text_field(event.body, "commit") or commit
+        after = page.events[-1].seq if page.more and page.events else None
+    return (base, commit) if base else None
 
 
 def _guard_of(run: LiveRun, plan: Plan, recorder: JournalRecorder, data: Path) -> Guard | None:

@@ -70,6 +70,7 @@ class JournalRecorder:
         self._ledger = ledger or Accounts(Ledger())
         self.source: Source | None = None
         self.settled: Callable[[str], Awaitable[None]] | None = None  # done before a call begins, with its key
+        self.saved: Callable[[Place, str, int, str | None], Awaitable[None]] | None = None  # done after each iteration
         self._answered = set(answered)
         self._fresh: dict[str, Recorded] = {}  # answers that are on their way to the disk
         self._unsafe: deque[asyncio.Future[list[Event]]] = deque()  # the paid ones of them
@@ -253,6 +254,10 @@ class JournalRecorder:
         if taken := self._control.take_notes():
             self._note(noted, [NoteGiven(notes=len(taken)).fact(place)], list(taken))
         return taken
+
+    async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
+        if self.saved is not None:
+            await self.saved(place, loop, number, verdict)
 
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
         """Where somebody else's answers are taken, nobody is there to resume it."""

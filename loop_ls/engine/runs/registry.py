@@ -17,6 +17,8 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
+from loop_ls.engine.isolation.isolation import MARK as WORKTREE
+from loop_ls.engine.isolation.isolation import Isolation
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
 from loop_ls.engine.protection.guard import MARK
 from loop_ls.text.json_value import JsonObject
@@ -48,6 +50,7 @@ class LiveRun:
     found_in: Status | None = None  # its status before the journal had no room for it
     claim: str = ""
     may_write: bool | None = None
+    isolation: Isolation | None = None  # of one that works in a worktree of its own
 
 
 def control_of(state: RunState) -> Control:
@@ -133,8 +136,9 @@ class Runs:
                 self.keep(state)
             elif state.last_seq:
                 # A person who is asked is no call: nothing is paid twice when the question is asked again. Nor is a
-                # look at protected files.
-                in_flight = [key for key in begun if not key.endswith((":approval", ":asked")) and MARK not in key]
+                # look at protected files, or a commit.
+                calls = [key for key in begun if MARK not in key and WORKTREE not in key]
+                in_flight = [key for key in calls if not key.endswith((":approval", ":asked"))]
                 found.append((run_id, state, answered, in_flight))
         return found
 

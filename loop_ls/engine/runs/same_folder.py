@@ -40,7 +40,8 @@ async def _may_write(run: LiveRun, journal: Journal) -> bool:
     try:
         first = (await journal.facts(run.run_id, 0, 1)).events[0]
         plan: Plan = await journal.read(read_plan, run.run_id, first.body, journal.text)
-        run.may_write = (await asyncio.to_thread(capabilities_of, plan, os.environ)).works
+        found = await asyncio.to_thread(capabilities_of, plan, os.environ)
+        run.may_write = found.works and not found.isolated  # in a worktree of its own it writes nothing of theirs
     except JournalRefused:
         return False  # it may be readable again when the next one asks
     except (Refused, Failure, LookupError):

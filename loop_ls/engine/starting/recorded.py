@@ -15,7 +15,7 @@ from loop_ls.index.disk.discovery import load
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 #: Sections of the settings that every run depends on.
-COMMON = ("judge", "assist", "limits", "notify", "protect")
+COMMON = ("judge", "assist", "limits", "notify", "protect", "isolate")
 SECTIONS = (*COMMON, "assistants")
 
 

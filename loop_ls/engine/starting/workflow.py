@@ -214,7 +214,7 @@ class WorkflowPreparer:
         if choice.local is None and not request.mock:
             require_models([(f"`until` of `{name}`", choice.targets)], access.problem)
             variables = environment_names(chosen.library, chosen.reached)
-            capabilities = Capabilities.of(of_targets(choice.targets, plan, self._environ, variables))
+            capabilities = Capabilities.of(of_targets(choice.targets, plan, self._environ, variables)).in_place
             self._consents.settle(capabilities, request.consent, snapshot.root)
         return Judging(loop, choice, plan, access, capabilities)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loop_ls.formats.common.case_advice import camel_advice
+from loop_ls.formats.common.isolate import isolate_key
 from loop_ls.formats.common.key_table import Key, Shape, Type, shape
 
 CAP_ONLY, REGEX, TEST_PASS, MANUAL = CRITERIA_TYPES = ("max_iterations", "regex", "test_pass", "manual")
@@ -169,6 +170,7 @@ _KEYS = (
         reference=_EXTENSION,
     ),
     Key("retry", Type.BLOCK, RETRY.text, shape=RETRY, reference=_EXTENSION),
+    isolate_key("The loop works", _EXTENSION),
 )
 
 _WORDS = {

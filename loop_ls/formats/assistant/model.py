@@ -49,3 +49,4 @@ class Assistant:
     max_duration_seconds: float | None = None
     stall_after: int | None = None
     retry: Retry | None = None
+    isolate: str | None = None

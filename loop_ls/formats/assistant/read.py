@@ -10,6 +10,7 @@ from loop_ls.formats.assistant.keys import ASSISTANT_FILE, DEFAULT_ITERATIONS
 from loop_ls.formats.assistant.model import Assistant, Criteria, Retry
 from loop_ls.formats.assistant.parts import AssistantParts, assistants_of
 from loop_ls.formats.assistant.problems import TOLERATED, assistant_flaws
+from loop_ls.formats.common.isolate import ISOLATE
 from loop_ls.formats.common.json_types import flag, number, text_of, texts_of, whole
 from loop_ls.formats.common.object_parts import Parts, parts_of_piece
 from loop_ls.formats.common.typed_mapping import Block
@@ -69,6 +70,7 @@ def _assistant(one: AssistantParts) -> Assistant:
         max_duration_seconds=number(one.node("maxDurationSeconds")),
         stall_after=whole(one.node("stallAfter")),
         retry=_retry(one),
+        isolate=text_of(one.node(ISOLATE)),
     )
 
 

@@ -7,6 +7,7 @@ them is not.
 from __future__ import annotations
 
 from loop_ls.formats.common.case_advice import camel_advice
+from loop_ls.formats.common.isolate import isolate_key
 from loop_ls.formats.common.key_table import Key, Type, shape
 
 #: What `rules.<CODE>` may say.
@@ -58,6 +59,7 @@ _PROVIDER_KEYS = (
     ),
     Key("price", Type.BLOCK, "US dollars per million tokens, e.g. `{input: 0.5, output: 1.5}`.", shape=PRICE),
     Key("script", Type.ANY, "Answers of a `scripted` provider, or the file that contains them."),
+    isolate_key("A run that starts this agent works"),
 )
 
 PROVIDER_SETTINGS = shape(
@@ -113,6 +115,7 @@ ROLE = shape(
     ),
     *_TARGET,
     Key("maxSteps", Type.INTEGER, "Maximum rounds of tool calls.", minimum=1),
+    isolate_key("A loop with this role works"),
 )
 
 SERVER = shape(
@@ -509,6 +512,7 @@ SETTINGS = shape(
         "`run`, the state of the run. It is shown at the start of a run. Runs do not wait for it.",
     ),
     Key("protect", Type.BLOCK, PROTECT.text, shape=PROTECT),
+    isolate_key("Every run whose agents may change files works"),
     Key("enhance", Type.BLOCK, ENHANCE.text, shape=ENHANCE),
     Key("engine", Type.BLOCK, ENGINE.text, shape=ENGINE),
 )

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.duration import parse_duration
+from loop_ls.formats.common.isolate import ISOLATE, WORKTREE
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.common.read_value import read_block
@@ -240,6 +241,9 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
         return {n: _checked(key.shape, v, f"{path}.{n}.", problems) for n, v in named.items()}
     if key.shape is not None and key.type is Type.BLOCKS and _blocks(value):
         return [_checked(key.shape, one, f"{path}.", problems) for one in value]
+    if key.name == ISOLATE and value not in key.choices:  # kept: without it a run would work where nobody wants it
+        problems.append(Problem("LS003", f"`{path}` must be `{WORKTREE}`", path=path))
+        return str(value)
     fits = _FITS.get(key.type, lambda v: key.shape is None)
     if not fits(value):
         problems.append(Problem("LS003", f"`{path}` must be {key.type.value}", path=path))
@@ -264,7 +268,7 @@ def _word(value: object) -> str:
 def out_of_range(key: Key, value: object) -> str | None:
     """Why a value of the right type is none that the key knows; the end of a sentence."""
     if isinstance(value, str) and key.choices and value not in key.choices:
-        return f"must be one of {', '.join(key.choices)}"
+        return f"must be one of {', '.join(key.choices)}" if len(key.choices) > 1 else f"must be `{key.choices[0]}`"
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key.positive and value <= 0:
             return "must be more than 0"

@@ -71,6 +71,22 @@ async def note(context: Context, argument: JsonObject) -> JsonObject:
     return await context.runs.get().ask_home(run_id, lambda client: client.note(run_id, text))
 
 
+async def changes(context: Context, argument: JsonObject) -> JsonObject:
+    run_id = text_field(argument, "runId")
+    return await context.runs.get().ask_home(run_id, lambda client: client.changes(run_id))
+
+
+async def decide_changes(context: Context, argument: JsonObject) -> JsonObject:
+    run_id, decision = text_field(argument, "runId"), text_field(argument, "decision")
+    return await context.runs.get().ask_home(run_id, lambda client: client.decide_changes(run_id, decision))
+
+
+async def restore(context: Context, argument: JsonObject) -> JsonObject:
+    run_id, loop = text_field(argument, "runId"), text_field(argument, "loop") or None
+    number = int_field(argument, "iteration") or 0
+    return await context.runs.get().ask_home(run_id, lambda client: client.restore(run_id, number, loop))
+
+
 async def take_in(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.import`: what was exported, here or elsewhere, comes into the record of a folder (of the first,
     unless `uri` says which); it is shown and never goes on."""

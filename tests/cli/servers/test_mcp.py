@@ -46,6 +46,7 @@ TOOLS = [
     "loop_list",
     "loop_status",
     "loop_control",
+    "loop_changes",
     "loop_definitions",
     "loop_check",
     "loop_estimate",

@@ -117,6 +117,12 @@ export interface FailureView {
   message: string;
 }
 
+/** One file that is not as it was where the branch of a run begins. */
+export interface FileChange {
+  path: string;
+  status: "added" | "changed" | "deleted";
+}
+
 /** A finding that keeps a file from being run; `line` counts from 1. */
 export interface FileError {
   line: number;
@@ -296,6 +302,14 @@ export interface RunStatus {
   status: string;
 }
 
+/** A commit of a run in its worktree: after an iteration, or (without one) at the end. */
+export interface SavedIteration {
+  commit: string;
+  iteration?: number;
+  loop?: string;
+  verdict?: string;
+}
+
 /** A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`. */
 export interface Stage {
   stage_index: number;
@@ -396,6 +410,17 @@ export interface ActiveCount {
 export interface Approved {
   ok: true;
   resolved: Resolved | Resolved[] | boolean;
+}
+
+/** What was done with the changes of a run. `told`: what is left, and why. */
+export interface ChangesDone {
+  ok: true;
+  runId: string;
+  decision: "applied" | "kept" | "discarded" | "restored";
+  branch: string;
+  commit?: string;
+  changed?: number;
+  told?: string;
 }
 
 /** `count` is the number of all findings; `findings` holds the first hundred. */
@@ -592,6 +617,21 @@ export interface Refusal {
   findings?: FileError[];
 }
 
+/** What a run changed in the worktree of its own, up to its last commit. `cut`: the diff goes on. `decision`: what was done with the changes, absent as long as nothing was. */
+export interface RunChanges {
+  ok: true;
+  runId: string;
+  branch: string;
+  folder: string;
+  base: string;
+  commit: string;
+  files: FileChange[];
+  diff: string;
+  cut: boolean;
+  commits: SavedIteration[];
+  decision?: "applied" | "kept" | "discarded" | "restored";
+}
+
 export interface ShownLoop {
   ok: true;
   loop: Loop;
@@ -657,6 +697,7 @@ export interface Answers {
   show: ShownLoop;
   status: StateAnswer;
   history: History;
+  changes: RunChanges;
   metrics: Metrics;
   prompts: PromptList;
   events: EventPage;
@@ -682,6 +723,8 @@ export interface Answers {
   stop: Controlled;
   approve: Approved;
   note: Noted;
+  decide_changes: ChangesDone;
+  restore: ChangesDone;
   check: CheckedFile;
   estimate: FileEstimate;
   stream: string;

@@ -747,4 +747,35 @@ export interface WarnedFact extends FactBase {
   message: string;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact;
+/** What the worktree was after an iteration (its loop, number and verdict), or at the end of the run. `changed`: files that differ from where the branch begins, told at the end. */
+export interface WorktreeCommittedFact extends FactBase {
+  kind: "worktree_committed";
+  commit: string;
+  iteration?: number;
+  loop?: string;
+  verdict?: string;
+  changed?: number;
+}
+
+/** What a person did with the changes of a run that has ended. `commit`: the branch is there now, `iteration`: because its state after that one was restored. `told`: what is left, and why. */
+export interface WorktreeDecidedFact extends FactBase {
+  kind: "worktree_decided";
+  decision: "applied" | "kept" | "discarded" | "restored";
+  commit?: string;
+  iteration?: number;
+  loop?: string;
+  changed?: number;
+  told?: string;
+}
+
+/** The run works in `folder`, on `branch`, which begins at the commit `base`. `left_out` are files (the first of them) whose uncommitted changes are not there, `left_out_total` is how many there are. */
+export interface WorktreeMadeFact extends FactBase {
+  kind: "worktree_made";
+  branch: string;
+  folder: string;
+  base: string;
+  leftOut?: string[];
+  leftOutTotal?: number;
+}
+
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact | WorktreeCommittedFact | WorktreeDecidedFact | WorktreeMadeFact;

@@ -62,6 +62,16 @@ export interface Control {
   cause?: string;
 }
 
+export interface DecideChanges {
+  decision: "apply" | "keep" | "discard";
+}
+
+export interface DecideChangesCommand {
+  /** A run; `all` where a command takes that. */
+  runId: string;
+  decision: "apply" | "keep" | "discard";
+}
+
 export interface DefinitionsCommand {
   runnables?: boolean;
 }
@@ -226,6 +236,19 @@ export interface ReplayCommand {
   uri?: string;
 }
 
+export interface Restore {
+  iteration: number;
+  /** Which loop, where several have an iteration of this number. */
+  loop?: string;
+}
+
+export interface RestoreCommand {
+  /** A run; `all` where a command takes that. */
+  runId: string;
+  iteration: number;
+  loop?: string;
+}
+
 export interface RunCommand {
   uri?: string;
   target?: Target;
@@ -361,6 +384,9 @@ export interface CommandArguments {
   "loopLs.resume": OfRun;
   "loopLs.approve": ApproveCommand;
   "loopLs.note": NoteCommand;
+  "loopLs.changes": OfRun;
+  "loopLs.decideChanges": DecideChangesCommand;
+  "loopLs.restore": RestoreCommand;
   "loopLs.runs": RunsCommand;
   "loopLs.status": StatusCommand;
   "loopLs.events": EventsCommand;

@@ -101,6 +101,16 @@ export interface VerdictView {
   cut?: boolean;
 }
 
+/** Where a run works that has a worktree of its own. `base`: the commit at which `branch` begins, `commit`: its last one. `changed`: files that differ, known at the end. `decision`: what a person did with them last. */
+export interface WorktreeView {
+  branch: string;
+  folder: string;
+  base: string;
+  commit: string;
+  changed?: number;
+  decision?: "applied" | "kept" | "discarded" | "restored";
+}
+
 /** The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work. */
 export interface RunStateView {
   lengths?: Record<string, number>;
@@ -151,6 +161,7 @@ export interface RunStateView {
   question?: Question;
   /** What people said to the run, for its next prompt. */
   notes?: string[];
+  worktree?: WorktreeView;
   lastOutput?: string;
   error?: Error;
   mayHavePaidTwice?: boolean;

@@ -1,18 +1,21 @@
 // Tells a person how a run ended, where nothing in front of them says it already. A success whose file or
 // panel is looked at is quiet; what failed or ran into a limit is told even then, unless the panel shows it.
 import * as vscode from "vscode";
-import type { Part } from "../part";
+import type { Part, Server } from "../part";
 import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
-import type { Change } from "../runs/store";
+import type { Change, RunStore } from "../runs/store";
 import { endingOf, nameOf } from "../runs/words";
+import { askForDecision, waitsForDecision } from "./changes";
 
 const OPEN = "Open Run";
 const OUTPUT = "Show Output";
 
-export const endingsPart: Part = ({ runs }) => [runs.onDidChange((change) => void announce(change))];
+export const endingsPart: Part = ({ server, runs }) => [runs.onDidChange((change) => void announce(server, runs, change))];
 
-async function announce({ state, before }: Change): Promise<void> {
-  if (!before || hasEnded(before) || !hasEnded(state) || !isNews(state)) return;
+async function announce(server: Server, runs: RunStore, { state, before }: Change): Promise<void> {
+  if (!before || hasEnded(before) || !hasEnded(state)) return;
+  if (waitsForDecision(state) && concernsPerson(state)) return askForDecision(server, runs, state);
+  if (!isNews(state)) return;
   const bad = state.status === "failed" || state.status === "blocked";
   const show = bad ? vscode.window.showErrorMessage : endedAtLimit(state) ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
   const choice = await show(endingOf(state), OPEN, OUTPUT);

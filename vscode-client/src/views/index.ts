@@ -2,6 +2,7 @@
 import type { Part } from "../part";
 import { againPart } from "./again";
 import { approvalsPart } from "./approvals";
+import { changesPart } from "./changes";
 import { comparePart } from "./compare";
 import { controlPart } from "./control";
 import { endingsPart } from "./endings";
@@ -18,6 +19,7 @@ export const VIEWS: readonly Part[] = [
   approvalsPart,
   controlPart,
   againPart,
+  changesPart,
   comparePart,
   treePart,
   lastRunPart,

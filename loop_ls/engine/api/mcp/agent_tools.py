@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar, cast
 
 from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.answers import (
+    ChangesDone,
     CheckedFile,
     CheckFinding,
     Controlled,
@@ -23,6 +24,7 @@ from loop_ls.contract.answers import (
     Loop,
     NewRun,
     Refusal,
+    RunChanges,
     RunList,
 )
 from loop_ls.contract.run_state import RunStateView
@@ -38,6 +40,8 @@ from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 A = TypeVar("A", bound=Done)
 
 GOAL, SUMMARY = 80, 200
+#: Characters of a diff that a model is shown.
+DIFF = 20_000
 
 
 class ToolHistory(Done):
@@ -57,6 +61,10 @@ class Loops(Protocol):
     async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
         """What is said to an enhance loop (`choose`, `feedback`), or asked about it (`timeline`)."""
         ...
+
+    async def changes(self, run_id: str) -> RunChanges | Refusal: ...
+
+    async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal: ...
 
     async def runs(self) -> RunList | Refusal: ...
 
@@ -264,6 +272,19 @@ async def _told(loops: Loops, action: str, id_: str, text: str) -> str:
     return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} goes on."
 
 
+async def loop_changes(loops: Loops, given: Mapping[str, Json]) -> str:
+    id_, decision = text_field(given, "id"), text_field(given, "decision")
+    if decision:
+        done = _allowed(await loops.decide_changes(id_, decision))
+        return f"The changes of loop {done['runId']} are {done['decision']}. {done.get('told', '')}".rstrip()
+    found = _allowed(await loops.changes(id_))
+    files = "\n".join(f"{one['status']}: {one['path']}" for one in found["files"]) or "No file is changed."
+    decided = f" They are {found['decision']}." if "decision" in found else ""
+    cut = "\n(The diff is longer.)" if found["cut"] or len(found["diff"]) > DIFF else ""
+    told = f"Changes of loop {found['runId']} on branch {found['branch']}.{decided}\n{files}"
+    return f"{told}\n\n{found['diff'][:DIFF]}{cut}".rstrip()
+
+
 async def loop_definitions(loops: Loops, given: Mapping[str, Json]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
     lines = [line for one in found if one["format"] == ROLE_LOOP for line in _definition(one)]
@@ -348,6 +369,13 @@ TOOLS: dict[str, AgentTool] = {
             "loop that waits between rounds.",
             "ControlTool",
             loop_control,
+        ),
+        AgentTool(
+            "loop_changes",
+            "Show what a loop changed in a Git worktree of its own, or apply, keep or discard it once the loop has "
+            "ended. Decide only if your user said so.",
+            "ChangesTool",
+            loop_changes,
         ),
         AgentTool(
             "loop_definitions", "List the loop definitions that can be started.", "DefinitionsTool", loop_definitions

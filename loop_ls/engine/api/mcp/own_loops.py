@@ -7,12 +7,14 @@ from typing import cast
 from starlette.requests import Request
 
 from loop_ls.contract.answers import (
+    ChangesDone,
     CheckedFile,
     Controlled,
     DefinitionList,
     FileEstimate,
     NewRun,
     Refusal,
+    RunChanges,
     RunList,
     RunStatus,
 )
@@ -63,6 +65,17 @@ class OwnLoops:
                 answer = await self._engine.control(verb, state.run_id)
                 rows += answer["runs"] if answer["ok"] else []
         return {"ok": True, "runs": rows}
+
+    async def changes(self, run_id: str) -> RunChanges | Refusal:
+        return await self._engine.changes(run_id)
+
+    async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal:
+        if not self._person.has("editor"):
+            return _forbidden("Deciding on changes needs the role `editor`.")
+        answer = await self._engine.state(run_id)
+        if answer["ok"] and not self._person.controls(answer["state"].get("user")):
+            return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
+        return await self._engine.decide_changes(run_id, decision)
 
     async def runs(self) -> RunList | Refusal:
         return await self._engine.runs(limit=1000)

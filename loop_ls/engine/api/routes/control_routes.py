@@ -101,6 +101,22 @@ async def note(request: Request) -> Response:
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
+async def decide_changes(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    decision = (await read_body(request)).get("decision")
+    answer = await engine_of(request).decide_changes(request.path_params["id"], decision)
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
+async def restore(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    body = await read_body(request)
+    answer = await engine_of(request).restore(request.path_params["id"], body.get("iteration"), body.get("loop"))
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 def control(verb: Verb) -> Handler:
     async def handler(request: Request) -> Response:
         details = _named(await read_body(request))
@@ -170,4 +186,6 @@ HANDLERS: dict[str, Handler] = {
     **{verb: control(verb) for verb in CONTROL},
     "approve": approve,
     "note": note,
+    "decide_changes": decide_changes,
+    "restore": restore,
 }

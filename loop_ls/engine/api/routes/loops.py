@@ -255,6 +255,12 @@ async def metrics(request: Request) -> Response:
     return JSONResponse({"ok": True, **measured(answer["state"], view, datetime.now(UTC))})
 
 
+async def changes(request: Request) -> Response:
+    """What was changed in a worktree of its own."""
+    answer = await engine_of(request).changes(request.path_params["id"])
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 async def prompts(request: Request) -> Response:
     """What was asked, made anew from the facts."""
     answer = await engine_of(request).prompts(request.path_params["id"], request.query_params.get("place") or "")
@@ -292,6 +298,7 @@ HANDLERS: dict[str, Handler] = {
     "show": one,
     "status": state,
     "history": history,
+    "changes": changes,
     "metrics": metrics,
     "prompts": prompts,
     "events": event_page,

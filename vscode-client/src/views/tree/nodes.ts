@@ -89,7 +89,8 @@ export function contextOf(state: RunState): string {
   const verbs = (["pause", "resume", "stop"] as const).filter((verb) => isPossible(verb, state));
   const asks = questionsOf(state).length > 0 ? ["decide"] : [];
   const ended = hasEnded(state) ? ["ended"] : [];
-  return ["run", ...verbs, ...asks, ...ended].join(" ");
+  const apart = state.worktree ? ["worktree"] : [];
+  return ["run", ...verbs, ...asks, ...ended, ...apart].join(" ");
 }
 
 /** Whether a run has all words of a filter in its name, file, line or id. */

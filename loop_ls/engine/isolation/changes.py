@@ -1,0 +1,156 @@
+"""What became of the work of a run in its worktree, for people: the diff, and what can be done with it.
+
+Applied is a patch to the user's files, all of it or nothing: a file that the user has changed and not committed is
+never written. Nothing is merged, and nothing is put into the user's index.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Literal, TypedDict
+
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.isolation.git import Git
+from loop_ls.engine.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown
+
+Status = Literal["added", "changed", "deleted"]
+_STATUS: dict[str, Status] = {"A": "added", "D": "deleted"}
+_SHOWN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/")
+#: Characters of a diff that are shown.
+MOST_SHOWN = 400_000
+
+
+class ChangedFile(TypedDict):
+    """`submodule`: it is a repository of its own, of which only the commit is named."""
+
+    path: str
+    status: Status
+    submodule: bool
+
+
+async def changed_files(root: str, base: str, tip: str) -> list[ChangedFile]:
+    """Raises `Failure`."""
+    said = await Git.of(root, root).asked("diff-tree", "-r", "-z", "--raw", "--no-renames", base, tip)
+    found: list[ChangedFile] = []
+    parts = said.parts
+    for about, path in zip(parts[::2], parts[1::2], strict=False):
+        before, after, _, _, status = about.removeprefix(":").split(" ")
+        found.append(
+            {"path": path, "status": _STATUS.get(status[:1], "changed"), "submodule": GITLINK in (before, after)}
+        )
+    return found
+
+
+async def diff(root: str, base: str, tip: str) -> tuple[str, bool]:
+    """As people read it, and whether it goes on. Raises `Failure`."""
+    said = await Git.of(root, root).asked("diff", *_SHOWN, base, tip, "--")
+    return shown(said.out[:MOST_SHOWN]), len(said.out) > MOST_SHOWN
+
+
+async def apply(root: str, own: Path, base: str, tip: str) -> list[ChangedFile]:
+    """Put the changes into the user's files; nothing is changed where it raises `Failure`."""
+    changed = await changed_files(root, base, tip)
+    if modules := [one["path"] for one in changed if one["submodule"]]:
+        told = f"{_names(modules)} is a repository of its own, whose changes are in no patch"
+        raise Failure("not_applicable", f"The changes cannot be applied: {told}.", "Keep the branch instead.")
+    if not changed:
+        return []
+    top = (await Git.of(root, root).asked("rev-parse", "--show-toplevel")).lines[0]
+    git = Git.of(root, top)
+    await _require_clean(git, Path(top), changed)
+    patch = own.with_name(f"{own.name}.patch")
+    patch.parent.mkdir(0o700, parents=True, exist_ok=True)
+    try:
+        await git.asked("diff", "--binary", "--full-index", f"--output={patch}", *_SHOWN, base, tip, "--")
+        words = ("--whitespace=nowarn", "-p1", str(patch))
+        checked = await git.run("apply", "--check", *words)
+        if checked.status:
+            raise _refused(_why(checked.err))
+        applied = await git.run("apply", *words)
+        if applied.status:
+            await _undo(git, Path(top), changed)
+            raise _refused(_why(applied.err))
+    finally:
+        patch.unlink(missing_ok=True)
+    return changed
+
+
+async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> None:
+    """No file is touched that holds what is in no commit. Raises `Failure`."""
+    said = await git.asked("diff", "--name-only", "-z", "--no-ext-diff", "--ignore-submodules=all", "HEAD", "--")
+    touched = {one["path"] for one in changed}
+    if dirty := sorted(touched & set(said.parts)):
+        raise _refused(f"you have uncommitted changes in {_names(dirty)}", "Commit or stash them, then apply again.")
+    new = [one["path"] for one in changed if one["status"] == "added"]
+    if blocking := await asyncio.to_thread(_blocking, top, new):
+        raise _refused(f"a folder is needed where {_names(blocking)} is", "Move it away, then apply again.")
+    tracked: set[str] = set()
+    if there := await asyncio.to_thread(_existing, top, new):
+        tracked = set((await git.asked("ls-files", "-z", "--", *(f":(top,literal){path}" for path in there))).parts)
+    if taken := [path for path in there if path not in tracked]:
+        hint = "Move them away, then apply again."
+        raise _refused(f"{_names(taken)} would be overwritten, and is in no commit", hint)
+
+
+async def _undo(git: Git, top: Path, changed: list[ChangedFile]) -> None:
+    """What a patch has done that failed in the middle (a folder that may not be written): before it, no file of it was
+    changed, and none that is new was there."""
+    new = [one["path"] for one in changed if one["status"] == "added"]
+    await asyncio.to_thread(_remove, top, new)
+    old = [one["path"] for one in changed if one["status"] != "added"]
+    await git.run("checkout-index", "-f", "-q", "-z", "--stdin", text="".join(f"{path}\0" for path in old))
+
+
+def _remove(top: Path, paths: list[str]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            (top / path).unlink()
+
+
+def _blocking(top: Path, paths: list[str]) -> list[str]:
+    """What stands where a folder is needed: a file, or a link, through which nothing is written."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for parent in reversed(PurePosixPath(path).parents[:-1]):
+            if os.path.lexists(top / parent) and ((top / parent).is_symlink() or not (top / parent).is_dir()):
+                found[str(parent)] = None
+                break
+    return [*found]
+
+
+def _existing(top: Path, paths: list[str]) -> list[str]:
+    return [path for path in paths if os.path.lexists(top / path)]
+
+
+def _refused(why: str, hint: str = "Keep the branch and merge it yourself.") -> Failure:
+    return Failure("not_applicable", f"The changes do not apply: {why}. Nothing was changed.", hint)
+
+
+def _why(complaint: str) -> str:
+    """What `git apply` says: it names each file twice."""
+    lines = [line.removeprefix("error: ") for line in complaint.splitlines() if line.startswith("error: ")]
+    told = [line for line in lines if not line.endswith("patch does not apply")] or lines
+    return "; ".join(told[:MOST_TOLD]) or "Git refuses the patch"
+
+
+def _names(paths: list[str]) -> str:
+    more = f" and {len(paths) - MOST_TOLD} more" if len(paths) > MOST_TOLD else ""
+    return ", ".join(f"`{shown(path)}`" for path in paths[:MOST_TOLD]) + more
+
+
+async def restore(worktree: Worktree, folder: str, commit: str, title: str) -> str:
+    """Let the branch be what it was at that commit, by a new commit: nothing is lost. The new one. Raises `Failure`."""
+    git = Git.of(worktree.root, worktree.root, **await worktree.who())
+    if there := await asyncio.to_thread(os.path.exists, folder):
+        await worktree.commit(folder, f"Before {title}")
+    tip = await worktree.tip()
+    if tip is None:
+        raise Failure("not_found", f"The branch `{worktree.branch}` is gone.")
+    made = (await git.asked("commit-tree", f"{commit}^{{tree}}", "-p", tip, text=f"{title}\n")).out.strip()
+    if there:
+        await worktree.follow(folder, tip, made)
+    await git.asked("update-ref", "-m", "loop-ls", worktree.ref, made, tip)
+    return made

@@ -1,0 +1,157 @@
+"""What people do with the changes of a run in its worktree once it has ended: look, apply, keep, discard, go back.
+
+Each decision is a fact of the run. What is not saved in a commit is never deleted, except by `discard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, cast
+
+from loop_ls.contract.answers import ChangesDone, FileChange, RunChanges, SavedIteration
+from loop_ls.contract.facts.kinds import WorktreeDecided
+from loop_ls.contract.run_state import WorktreeView
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.events import Event, RunState
+from loop_ls.engine.isolation.changes import apply, changed_files, diff, restore
+from loop_ls.engine.isolation.git import for_people
+from loop_ls.engine.isolation.worktree import Worktree, shown
+from loop_ls.text.json_value import Json
+
+Decision = Literal["apply", "keep", "discard"]
+_DONE: dict[str, Literal["applied", "kept", "discarded"]] = {
+    "apply": "applied",
+    "keep": "kept",
+    "discard": "discarded",
+}
+
+
+def read_choice(given: Json) -> Decision:
+    """Raises `Refused`."""
+    if given not in _DONE:
+        raise Refused("bad_argument", f"`decision` must be `apply`, `keep` or `discard`, not {given!r}.")
+    return cast("Decision", given)
+
+
+async def looked_at(state: RunState, facts: Sequence[Event]) -> RunChanges:
+    """Raises `Refused`."""
+    made = _made(state)
+    with _refusing(), for_people(state.root):
+        files = await changed_files(state.root, made["base"], made["commit"])
+        text, cut = await diff(state.root, made["base"], made["commit"])
+    found: RunChanges = {
+        "ok": True,
+        "runId": state.run_id,
+        "branch": made["branch"],
+        "folder": made["folder"],
+        "base": made["base"],
+        "commit": made["commit"],
+        "files": [FileChange(path=shown(one["path"]), status=one["status"]) for one in files],
+        "diff": text,
+        "cut": cut,
+        "commits": _saved(facts),
+    }
+    if "decision" in made:
+        found["decision"] = made["decision"]
+    return found
+
+
+async def decided(state: RunState, data: Path, decision: Decision) -> WorktreeDecided:
+    """Do it -> the fact that says so. Raises `Refused`."""
+    made = _ended(state)
+    worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
+    with _refusing(), for_people(state.root):
+        match decision:
+            case "apply":
+                if made.get("decision") == "applied":
+                    raise Refused("wrong_status", f"The changes of run {state.run_id} have been applied already.")
+                changed = await apply(state.root, worktree.own, made["base"], made["commit"])
+                told = await worktree.remove(made["folder"])
+                return WorktreeDecided(decision="applied", changed=len(changed), told=told or None)
+            case "keep":
+                told = await worktree.remove(made["folder"])
+                return WorktreeDecided(decision="kept", told=told or None)
+            case "discard":
+                told = await worktree.drop(made["folder"]) or await worktree.forget()
+                return WorktreeDecided(decision="discarded", told=told or None)
+
+
+async def restored(state: RunState, facts: Sequence[Event], data: Path, iteration: Json, loop: Json) -> WorktreeDecided:
+    """Raises `Refused`."""
+    made = _ended(state)
+    saved = _named(state, _saved(facts), iteration, loop)
+    worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
+    name = saved.get("loop", "")
+    with _refusing(), for_people(state.root):
+        title = f"Restore iteration {saved.get('iteration')} of {name}"
+        commit = await restore(worktree, made["folder"], saved["commit"], title)
+        changed = len(await changed_files(state.root, made["base"], commit))
+    return WorktreeDecided(
+        decision="restored", commit=commit, iteration=saved.get("iteration"), loop=name or None, changed=changed
+    )
+
+
+def answered(state: RunState, fact: WorktreeDecided) -> ChangesDone:
+    done: ChangesDone = {
+        "ok": True,
+        "runId": state.run_id,
+        "decision": fact.decision,
+        "branch": _made(state)["branch"],
+    }
+    if fact.commit is not None:
+        done["commit"] = fact.commit
+    if fact.changed is not None:
+        done["changed"] = fact.changed
+    if fact.told is not None:
+        done["told"] = fact.told
+    return done
+
+
+def _made(state: RunState) -> WorktreeView:
+    if state.worktree is None:
+        told = f"Run {state.run_id} has no worktree of its own: it works in your files."
+        raise Refused("not_found", told, "Set `isolate: worktree` for the next one.")
+    return state.worktree
+
+
+def _ended(state: RunState) -> WorktreeView:
+    made = _made(state)
+    if not state.ended:
+        raise Refused("wrong_status", f"Run {state.run_id} is {state.status}.", "Wait until it ends, or stop it.")
+    if made.get("decision") == "discarded":
+        raise Refused("wrong_status", f"The changes of run {state.run_id} have been discarded.")
+    return made
+
+
+def _saved(facts: Sequence[Event]) -> list[SavedIteration]:
+    names = ("commit", "iteration", "loop", "verdict")
+    kept = (fact.body for fact in facts if fact.kind == "worktree_committed")
+    return [cast("SavedIteration", {name: body[name] for name in names if name in body}) for body in kept]
+
+
+def _named(state: RunState, saved: list[SavedIteration], iteration: Json, loop: Json) -> SavedIteration:
+    """The last commit of that iteration. Raises `Refused`."""
+    fitting = [one for one in saved if one.get("iteration") == iteration and loop in (None, one.get("loop"))]
+    loops = sorted({one.get("loop", "") for one in fitting})
+    if len(loops) > 1:
+        listed = ", ".join(f"`{name}`" for name in loops)
+        told = f"Several loops of run {state.run_id} have an iteration {iteration}: {listed}."
+        raise Refused("bad_argument", told, "Name one with `loop`.")
+    if not fitting:
+        numbers = sorted({one["iteration"] for one in saved if "iteration" in one and loop in (None, one.get("loop"))})
+        there = f" It has {', '.join(map(str, numbers))}." if numbers else " It has none."
+        raise Refused("not_found", f"Run {state.run_id} has no commit of iteration {iteration}.{there}")
+    return fitting[-1]
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """A `Failure` inside is a `Refused` outside."""
+    try:
+        yield
+    except Failure as error:
+        message = error.message if error.message.endswith(".") else f"{error.message[:1].upper()}{error.message[1:]}."
+        raise Refused("wrong_status", message, error.hint) from error

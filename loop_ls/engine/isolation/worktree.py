@@ -1,0 +1,269 @@
+"""One worktree: made beside the user's files, committed iteration by iteration, removed when nothing in it is unsaved.
+
+Commits are made with an index of our own, so what an agent leaves half done in Git (a lock, a rebase, another branch)
+keeps nothing from being saved, and nothing of the user's repository is touched but the branch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TypedDict
+
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.isolation.git import CODE, Git, Said
+
+#: Where the worktrees are in the engine's data folder: each in a folder of its run.
+FOLDER = "worktrees"
+#: Who commits where the user has said nothing to Git.
+NAME, EMAIL = "loop-ls", "loop-ls@localhost"
+#: Paths with uncommitted changes that are told.
+MOST_TOLD = 10
+#: The mode of an entry that is a repository of its own.
+GITLINK = "160000"
+_WITHOUT = "Remove `isolate`, or commit first."
+
+
+class Made(TypedDict):
+    """What is recorded of a worktree. `inside`: the workspace in it, relative to `folder`."""
+
+    branch: str
+    folder: str
+    inside: str
+    base: str
+    left_out: list[str]
+    left_out_total: int
+
+
+def branch_of(name: str, run_id: str) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:30].strip("-")
+    return f"loop-ls/{plain or 'loop'}-{run_id}"
+
+
+class Worktree:
+    """`root` is the user's folder, `own` the folder of the run in the engine's data."""
+
+    def __init__(self, root: str, own: Path, branch: str) -> None:
+        self.root, self.own, self.branch = root, own, branch
+        self._committer: dict[str, str] | None = None
+
+    @staticmethod
+    def of(root: str, data: Path, run_id: str, branch: str) -> Worktree:
+        return Worktree(root, data / FOLDER / run_id, branch)
+
+    @property
+    def _git(self) -> Git:
+        return Git.of(self.root, self.root)
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/{self.branch}"
+
+    # -- to begin ----------------------------------------------------------------------------------
+
+    async def make(self, earlier: tuple[str, str] | None = None) -> Made:
+        """At the last commit; or `earlier`: for the changes since that commit, at this one. What an attempt before left
+        is thrown away: nobody has worked there. Raises `Failure` with why there can be none."""
+        top, prefix = await self._place()
+        base = await self._commit_of("HEAD")
+        if base is None:
+            raise _no("the repository has no commit yet", "Commit once, or remove `isolate`.")
+        set_up = await self._git.run("config", "--type=bool", "--get", "core.sparseCheckout")
+        if set_up.out.strip() == "true":
+            raise _no("this is a sparse checkout, of which it would have other files", "Remove `isolate`.")
+        folder = self.own / (Path(top).name or "worktree")
+        await self._thrown_away(folder)
+        left_out = await self._uncommitted()
+        await asyncio.to_thread(self.own.mkdir, 0o700, parents=True, exist_ok=True)
+        base, begin = earlier or (base, base)
+        added = await self._git.run("worktree", "add", "-q", "-b", self.branch, str(folder), begin)
+        if added.status:
+            await self._thrown_away(folder)
+            raise _no(f"`git worktree add` failed: {added.why}", "Mend that, or remove `isolate`.")
+        if not (folder / prefix).is_dir():
+            await self._thrown_away(folder)
+            raise _no(f"the folder `{prefix.rstrip('/')}` is not part of the last commit", _WITHOUT)
+        return {
+            "branch": self.branch,
+            "folder": str(folder),
+            "inside": prefix,
+            "base": base,
+            "left_out": left_out[:MOST_TOLD],
+            "left_out_total": len(left_out),
+        }
+
+    async def _place(self) -> tuple[str, str]:
+        """The top of the user's worktree, and where the workspace is in it (with a `/` at its end)."""
+        words = ("--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--show-toplevel")
+        said = await self._git.run("rev-parse", *words)
+        if said.status == 127:
+            raise Failure(CODE, "`isolate: worktree` needs Git, which is not installed", "Install Git, or remove it.")
+        if said.lines[:1] == ["true"]:
+            raise _no("this is a bare repository, which has no files", "Remove `isolate`.")
+        if said.lines[1:2] == ["false"]:
+            raise _no("this folder is inside of a repository's `.git`", "Remove `isolate`.")
+        if said.status or len(said.lines) != 4:
+            raise _no(_no_repository(said), "Run `git init` and commit, or remove `isolate`.")
+        return said.lines[3], said.lines[2]
+
+    async def _commit_of(self, name: str) -> str | None:
+        said = await self._git.run("rev-parse", "--verify", "-q", f"{name}^{{commit}}")
+        return said.out.strip() or None if not said.status else None
+
+    async def _uncommitted(self) -> list[str]:
+        said = await self._git.run("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
+        return [shown(part[3:]) for part in said.parts]
+
+    async def _thrown_away(self, folder: Path) -> None:
+        """What began to be made and was never worked in."""
+        if self.own.exists():
+            await self._git.run("worktree", "remove", "-f", "-f", str(folder))
+            await asyncio.to_thread(shutil.rmtree, self.own, ignore_errors=True)
+            await self._git.run("worktree", "prune")
+        if await self._commit_of(self.ref) is not None:
+            await self._git.run("update-ref", "-d", self.ref)
+
+    async def there(self, folder: str) -> None:
+        """A worktree that is gone (another machine, a tidy person) is made again from its branch. Raises `Failure`."""
+        if (Path(folder) / ".git").exists():
+            return
+        await self._git.run("worktree", "prune")
+        await asyncio.to_thread(self.own.mkdir, 0o700, parents=True, exist_ok=True)
+        with suppress(OSError):
+            (self.own / "index").unlink()
+        added = await self._git.run("worktree", "add", "-q", folder, self.branch)
+        if added.status:
+            raise Failure(CODE, f"the worktree {folder} of this run is gone and cannot be made again: {added.why}")
+
+    # -- to save -----------------------------------------------------------------------------------
+
+    async def commit(self, folder: str, title: str) -> str:
+        """All that is there now, as a commit on the branch: the one that is there where nothing is new. Raises
+        `Failure`."""
+        tip, tree = (await self._git.asked("rev-parse", self.ref, f"{self.ref}^{{tree}}")).lines
+        index = self.own / "index"
+        await asyncio.to_thread(_prepare_index, index, Path(folder))
+        git = Git.of(self.root, folder, GIT_INDEX_FILE=str(index), **await self.who())
+        if not index.exists():
+            await git.asked("read-tree", tip)
+        added = await git.run("add", "-A", "--ignore-errors", ".")
+        now = (await git.asked("write-tree")).out.strip()
+        if now != tree:
+            made = await git.asked("commit-tree", now, "-p", tip, text=f"{title}\n")
+            commit = made.out.strip()
+            await git.asked("update-ref", "-m", "loop-ls", self.ref, commit, tip)
+            await asyncio.to_thread(_share_index, index, Path(folder))
+            tip = commit
+        if added.status:
+            raise Failure("git_partly", f"not all of it could be committed: {added.why}", place=tip)
+        return tip
+
+    async def who(self) -> dict[str, str]:
+        """Who commits: the user, as far as Git knows them. Asked once."""
+        if self._committer is None:
+            self._committer = await self._asked_for_committer()
+        return self._committer
+
+    async def _asked_for_committer(self) -> dict[str, str]:
+        said = await self._git.run("config", "-z", "--get-regexp", r"^user\.(name|email)$")
+        known = dict(part.partition("\n")[::2] for part in said.parts)
+        name, email = known.get("user.name") or NAME, known.get("user.email") or EMAIL
+        return {
+            f"GIT_{whose}_{what}": value
+            for whose in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", name), ("EMAIL", email))
+        }
+
+    async def follow(self, folder: str, tip: str, commit: str) -> None:
+        """Let the files become those of another commit. Raises `Failure` where something in them is unsaved."""
+        index = self.own / "index"
+        git = Git.of(self.root, folder, GIT_INDEX_FILE=str(index))
+        await git.asked("read-tree", "-m", "-u", tip, commit)
+        await asyncio.to_thread(_share_index, index, Path(folder))
+
+    # -- to end ------------------------------------------------------------------------------------
+
+    async def remove(self, folder: str) -> str:
+        """Remove the folder, if all in it is on the branch; else why it stays, as a sentence."""
+        if not await asyncio.to_thread(os.path.exists, folder):
+            await self._git.run("worktree", "prune")
+            return ""
+        words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignored", "--untracked-files=normal")
+        index = self.own / "index"
+        more = {"GIT_INDEX_FILE": str(index)} if index.exists() else {}
+        left = await Git.of(self.root, folder, **more).run(*words)
+        if left.status:
+            return f"The worktree stays in {folder}: {left.why}."
+        named = sorted({shown(part[3:]) for part in left.parts})
+        if named:
+            listed = ", ".join(named[:MOST_TOLD]) + (", ..." if len(named) > MOST_TOLD else "")
+            return f"The worktree stays in {folder}: it has files that are in no commit ({listed})."
+        return await self.drop(folder)
+
+    async def drop(self, folder: str) -> str:
+        """Remove the folder, whatever is in it."""
+        gone = await self._git.run("worktree", "remove", "-f", "-f", folder)
+        if gone.status and await asyncio.to_thread(os.path.exists, folder):
+            return f"The worktree stays in {folder}: {gone.why}."
+        await asyncio.to_thread(shutil.rmtree, self.own, ignore_errors=True)
+        return ""
+
+    async def forget(self) -> str:
+        """Delete the branch; why it stays, as a sentence."""
+        if await self.tip() is None:
+            return ""
+        gone = await self._git.run("branch", "-q", "-D", self.branch)
+        return f"The branch {self.branch} stays: {gone.why}." if gone.status else ""
+
+    async def tip(self) -> str | None:
+        return await self._commit_of(self.ref)
+
+
+def shown(text: str) -> str:
+    """Text of Git for people and for the record: bytes that are no text are replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _no(why: str, hint: str) -> Failure:
+    return Failure(CODE, f"`isolate: worktree` is not possible here: {why}", hint)
+
+
+def _no_repository(said: Said) -> str:
+    if "not a git repository" in said.err:
+        return "the folder is in no Git repository"
+    return said.why
+
+
+def _git_folder(folder: Path) -> Path | None:
+    """Where Git keeps what belongs to this worktree."""
+    with suppress(OSError, UnicodeError):
+        word, _, path = (folder / ".git").read_text("utf-8").strip().partition(": ")
+        if word == "gitdir":
+            return folder / path
+    return None
+
+
+def _prepare_index(index: Path, folder: Path) -> None:
+    """Ours begins as the worktree's, which knows what the files were; a lock on it is from one that was killed. Its
+    time is part of what it knows: a file that was changed in the same second is compared by its content."""
+    with suppress(OSError):
+        index.with_name("index.lock").unlink()
+    own = _git_folder(folder)
+    if not index.exists() and own is not None:
+        with suppress(OSError):
+            shutil.copy2(own / "index", index)
+
+
+def _share_index(index: Path, folder: Path) -> None:
+    """So that whoever looks there finds nothing changed since the commit. Not where Git is at work there."""
+    own = _git_folder(folder)
+    if own is None or (own / "index.lock").exists():
+        return
+    with suppress(OSError):
+        fresh = own / "index.loop-ls"
+        shutil.copy2(index, fresh)
+        fresh.replace(own / "index")
