@@ -13,18 +13,22 @@ from tests.engine.isolation.kinds import git, picture
 WORK = "test -e one && touch done; touch one; echo new > a.py"
 
 
+def prepare(project: EngineProject, *script: dict[str, Any], **keys: Any) -> None:
+    (project.root / "a.py").write_text("old\n")
+    (project.root / "check.py").write_text("import os\nraise SystemExit(not os.path.exists('done'))\n")
+    project.criterion("test_pass", f"{sys.executable} check.py", **{"isolate": "worktree", **keys})
+    git(project.root, "init", "-q", "-b", "main")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "-m", "first")
+    (project.root / "mine.txt").write_text("untracked\n")
+    project.agent.say(*(script or [{"text": "done", "bash": WORK}] * 9))
+
+
 class Isolated(EngineProject):
     """Its test passes once `done` is there."""
 
     def prepare(self, *script: dict[str, Any], **keys: Any) -> None:
-        (self.root / "a.py").write_text("old\n")
-        (self.root / "check.py").write_text("import os\nraise SystemExit(not os.path.exists('done'))\n")
-        self.criterion("test_pass", f"{sys.executable} check.py", **{"isolate": "worktree", **keys})
-        git(self.root, "init", "-q", "-b", "main")
-        git(self.root, "add", "-A")
-        git(self.root, "commit", "-q", "-m", "first")
-        (self.root / "mine.txt").write_text("untracked\n")
-        self.agent.say(*(script or [{"text": "done", "bash": WORK}] * 9))
+        prepare(self, *script, **keys)
 
     def users(self) -> dict[str, object]:
         return picture(self.root)

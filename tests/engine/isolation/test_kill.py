@@ -99,14 +99,14 @@ POINTS = 40
 
 
 @pytest.mark.parametrize(
-    "life", [point if point % 6 == 3 else pytest.param(point, marks=pytest.mark.long) for point in range(POINTS)]
+    "life", [point if point % 10 == 3 else pytest.param(point, marks=pytest.mark.long) for point in range(POINTS)]
 )
 async def test_a_run_goes_on_in_its_worktree_after_any_transaction(life: int, tmp_path: Path) -> None:
     await dies(tmp_path, life)
 
 
 @pytest.mark.parametrize(
-    "number", [point if point % 5 == 2 else pytest.param(point, marks=pytest.mark.long) for point in range(1, 32)]
+    "number", [point if point % 10 == 2 else pytest.param(point, marks=pytest.mark.long) for point in range(1, 32)]
 )
 async def test_a_run_goes_on_in_its_worktree_after_any_command_of_git(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
