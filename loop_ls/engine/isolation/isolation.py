@@ -20,7 +20,7 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Recorder
 from loop_ls.engine.isolation.changes import changed_files
 from loop_ls.engine.isolation.git import for_people
-from loop_ls.engine.isolation.worktree import Made, Worktree, branch_of
+from loop_ls.engine.isolation.worktree import Made, Worktree, branch_of, of_repository
 from loop_ls.formats.common.isolate import ISOLATE
 
 #: What stands in the keys of what is recorded here. The run is part of it: a fork takes none of it over.
@@ -65,6 +65,10 @@ class Isolation:
         await self._worktree.there(made["folder"])
         self._made = made
         return replace(self._plan, root=str(Path(made["folder"], made["inside"])), origin=self._plan.root)
+
+    def of_repository(self) -> list[str]:
+        """Files outside of the worktree that an agent reaches from there, and must not change unseen."""
+        return [] if self._made is None else of_repository(Path(self._made["folder"]))
 
     async def iterated(self, recorder: Recorder, place: Place, loop: str, number: int, verdict: str | None) -> None:
         """An iteration is over: what it left is committed. A commit that fails is told, and the run goes on."""

@@ -247,6 +247,18 @@ def _git_folder(folder: Path) -> Path | None:
     return None
 
 
+def of_repository(folder: Path) -> list[str]:
+    """What of the user's repository runs programs and can be changed from a worktree: its settings and hooks."""
+    own = _git_folder(folder)
+    if own is None:
+        return []
+    try:
+        common = (own / (own / "commondir").read_text("utf-8").strip()).resolve()
+    except (OSError, UnicodeError):
+        return []
+    return [str(common / name) for name in ("config", "config.worktree", "hooks", "info/attributes")]
+
+
 def _prepare_index(index: Path, folder: Path) -> None:
     """Ours begins as the worktree's, which knows what the files were; a lock on it is from one that was killed. Its
     time is part of what it knows: a file that was changed in the same second is compared by its content."""

@@ -114,7 +114,8 @@ class Kept:
 
     def _take(self, full: Path, path: str) -> None:
         """Out of the workspace, and not away: the newest under its own name."""
-        place = self._folder / _TAKEN / path
+        own = Path(path)  # of the settings of a repository that lies elsewhere, the whole path
+        place = self._folder / _TAKEN / (Path(*own.parts[1:]) if own.is_absolute() else own)
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         number = 1
         while os.path.lexists(free := place if number == 1 else place.with_name(f"{place.name}.{number}")):

@@ -211,7 +211,8 @@ def _guard_of(run: LiveRun, plan: Plan, recorder: JournalRecorder, data: Path) -
         files = [path for one in started for path in named_by(one.words, one.folder, plan.root)]
         files = [path for path in files if Path(plan.root, path).is_file()]
         checks = (path for one in checking_programs(plan) for path in named_by(one.words, one.folder, plan.root))
-        return [*plan.texts, *files, *checks]
+        beside = [] if run.isolation is None else run.isolation.of_repository()
+        return [*plan.texts, *files, *checks, *beside]
 
     providers = as_object(plan.settings.get("providers"))
 

@@ -217,6 +217,33 @@ async def test_protected_files_of_the_worktree_ask_before_the_check_counts(proje
     await project.ended(run_id)
 
 
+@pytest.mark.parametrize(
+    ("bash", "touched"),
+    [
+        ("git config filter.x.clean 'touch /tmp/x'", "config"),
+        (
+            "cd $(git rev-parse --git-common-dir); mkdir -p hooks; echo 'exit 0' > hooks/pre-commit; cd -",
+            "hooks/pre-commit",
+        ),
+    ],
+)
+async def test_what_an_agent_does_to_the_users_repository_is_asked_about_and_put_back(
+    project: Isolated, bash: str, touched: str
+) -> None:
+    project.prepare({"text": "one", "bash": f"{bash}; touch done"})
+    config = (project.root / ".git" / "config").read_bytes()
+    run_id = await project.started()
+    asked = await project.until_kind(run_id, "manual_approval_required")
+    assert [one["path"] for one in asked["protected"]] == [str(project.root / ".git" / touched)]
+    assert project.engine is not None
+    await project.engine.approve(run_id, None, False, "restore")
+    facts = await project.ended(run_id)
+    assert facts.end["reason"] == "condition_met"
+    assert (project.root / ".git" / "config").read_bytes() == config
+    assert not (project.root / ".git" / "hooks" / "pre-commit").exists()
+    assert [path.name for path in (project.root / ".git").iterdir() if path.name.startswith("config")] == ["config"]
+
+
 async def test_a_fork_goes_on_from_what_the_iterations_before_had_made(project: Isolated) -> None:
     project.prepare({"text": "one", "bash": "echo 1 > a.py"}, {"text": "two", "bash": "echo 2 >> a.py; touch done"})
     first = (await project.run()).end["runId"]
