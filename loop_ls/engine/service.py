@@ -640,7 +640,7 @@ class Engine:
 
     async def changes(self, run_id: str) -> RunChanges | Refusal:
         """What a run changed in a worktree of its own, up to its last commit -> `{ok, files, diff, commits}`."""
-        from loop_ls.engine.isolation.decide import looked_at  # few runs have one
+        from loop_ls.engine.runs.isolation.decide import looked_at  # few runs have one
 
         try:
             found = await self._runs.find(run_id)
@@ -650,7 +650,7 @@ class Engine:
 
     async def decide_changes(self, run_id: str, decision: Json) -> ChangesDone | Refusal:
         """`apply`, `keep` or `discard` what a run changed in a worktree of its own -> `{ok, decision}`."""
-        from loop_ls.engine.isolation.decide import decided, read_choice
+        from loop_ls.engine.runs.isolation.decide import decided, read_choice
 
         try:
             choice = read_choice(decision)
@@ -660,7 +660,7 @@ class Engine:
 
     async def restore(self, run_id: str, iteration: Json, loop: Json = None) -> ChangesDone | Refusal:
         """Let the branch of a run be what it was after an iteration, by a new commit -> `{ok, commit}`."""
-        from loop_ls.engine.isolation.decide import restored
+        from loop_ls.engine.runs.isolation.decide import restored
 
         async def work(state: RunState) -> WorktreeDecided:
             return await restored(state, await self.facts_of(state.run_id), self.folder, iteration, loop)
@@ -674,7 +674,7 @@ class Engine:
         self, run_id: str, work: Callable[[RunState], Awaitable[WorktreeDecided]]
     ) -> ChangesDone | Refusal:
         """One decision after the other: the second hears what the first one was. Raises `Refused`."""
-        from loop_ls.engine.isolation.decide import answered
+        from loop_ls.engine.runs.isolation.decide import answered
 
         found = await self._runs.find(run_id)
         async with self._deciding:

@@ -27,7 +27,6 @@ from loop_ls.engine.core.ports import EXHAUSTED, EndsRun, Exhausted, Failure, Mo
 from loop_ls.engine.core.replay_source import NothingRecorded, Source
 from loop_ls.engine.events import Event, status_of
 from loop_ls.engine.events.event import moment
-from loop_ls.engine.isolation.isolation import Isolation, says_isolate
 from loop_ls.engine.journal import END, Journal, JournalRefused
 from loop_ls.engine.money.accounts import Accounts
 from loop_ls.engine.money.caps import CapReached, Caps, in_time
@@ -39,6 +38,7 @@ from loop_ls.engine.protection.kept import Kept
 from loop_ls.engine.protection.patterns import named_by
 from loop_ls.engine.runners.resolve import is_agent, is_fenced
 from loop_ls.engine.runs.event_bus import EventBus
+from loop_ls.engine.runs.isolation.isolation import Isolation, says_isolate
 from loop_ls.engine.runs.journal_recorder import JournalRecorder
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending

@@ -17,10 +17,10 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.events import Event, RunState, Status
-from loop_ls.engine.isolation.isolation import MARK as WORKTREE
-from loop_ls.engine.isolation.isolation import Isolation
 from loop_ls.engine.journal import Journal, JournalRefused, RunRow
 from loop_ls.engine.protection.guard import MARK
+from loop_ls.engine.runs.isolation.isolation import MARK as WORKTREE
+from loop_ls.engine.runs.isolation.isolation import Isolation
 from loop_ls.text.json_value import JsonObject
 
 PAGE = 1000

@@ -13,8 +13,8 @@ import pytest
 
 from loop_ls.app.engine import validate
 from loop_ls.engine.assistants.program import AssistantProgram
-from loop_ls.engine.isolation.git import Git, Said
 from loop_ls.engine.journal import Entry, JournalRefused, Row, SqliteStorage
+from loop_ls.engine.runs.isolation.git import Git, Said
 from loop_ls.engine.service import Engine
 from loop_ls.engine.starting.assistant import AssistantPreparer
 from loop_ls.engine.starting.by_format import ByFormat

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.isolation.changes import apply, changed_files, diff
-from loop_ls.engine.isolation.git import for_people
-from loop_ls.engine.isolation.worktree import Made, Worktree
+from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff
+from loop_ls.engine.runs.isolation.git import for_people
+from loop_ls.engine.runs.isolation.worktree import Made, Worktree
 from tests.engine.isolation import kinds
 from tests.engine.isolation.kinds import git, picture
 

@@ -16,9 +16,9 @@ from loop_ls.contract.run_state import WorktreeView
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.isolation.changes import apply, changed_files, diff, restore
-from loop_ls.engine.isolation.git import for_people
-from loop_ls.engine.isolation.worktree import Worktree, shown
+from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff, restore
+from loop_ls.engine.runs.isolation.git import for_people
+from loop_ls.engine.runs.isolation.worktree import Worktree, shown
 from loop_ls.text.json_value import Json
 
 Decision = Literal["apply", "keep", "discard"]

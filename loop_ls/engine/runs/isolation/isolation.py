@@ -18,9 +18,9 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Recorder
-from loop_ls.engine.isolation.changes import changed_files
-from loop_ls.engine.isolation.git import for_people
-from loop_ls.engine.isolation.worktree import Made, Worktree, branch_of, of_repository
+from loop_ls.engine.runs.isolation.changes import changed_files
+from loop_ls.engine.runs.isolation.git import for_people
+from loop_ls.engine.runs.isolation.worktree import Made, Worktree, branch_of, of_repository
 from loop_ls.formats.common.isolate import ISOLATE
 
 #: What stands in the keys of what is recorded here. The run is part of it: a fork takes none of it over.

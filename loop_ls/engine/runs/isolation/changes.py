@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, TypedDict
 
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.isolation.git import Git
-from loop_ls.engine.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown
+from loop_ls.engine.runs.isolation.git import Git
+from loop_ls.engine.runs.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown
 
 Status = Literal["added", "changed", "deleted"]
 _STATUS: dict[str, Status] = {"A": "added", "D": "deleted"}

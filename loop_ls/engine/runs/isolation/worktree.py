@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from loop_ls.engine.core.ports import Failure
-from loop_ls.engine.isolation.git import CODE, Git, Said
+from loop_ls.engine.runs.isolation.git import CODE, Git, Said
 
 #: Where the worktrees are in the engine's data folder: each in a folder of its run.
 FOLDER = "worktrees"
