@@ -1,5 +1,5 @@
-// Copies what the UI tests photographed (out/pictures) to images/, where the README and the walkthrough show it:
-// `npm run pictures`. A picture that no test left is named, and the one that is there stays.
+// Copies what the UI tests photographed (out/pictures) to images/, where the README and the walkthrough show it, and to
+// docs/images/: `npm run pictures`. A picture that no test left is named, and the one that is there stays.
 import { copyFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,10 +21,24 @@ const PICTURES = {
   testing: "testing-verdict",
 };
 
-const missing = Object.entries(PICTURES).filter(([name, picture]) => {
+/** Picture of the documentation -> picture of a test. Panel and form in each kind of theme. */
+const DOCUMENTED = {
+  "panel-table": "panel-table",
+  "input-form": "input_form",
+  "panel-light": "panel-light-modern-output",
+  "panel-dark": "panel-dark-modern-output",
+  "panel-high-contrast": "panel-dark-high-contrast-output",
+  "form-dark": "form-assistant-dark-modern",
+  "form-high-contrast": "form-assistant-dark-high-contrast",
+};
+
+const wanted = [
+  ...Object.entries(PICTURES).map(([name, picture]) => [path.join(root, "images"), name, picture]),
+  ...Object.entries(DOCUMENTED).map(([name, picture]) => [path.join(root, "../docs/images"), name, picture]),
+];
+for (const [folder, name, picture] of wanted) {
   const source = path.join(from, `${picture}.png`);
-  if (!existsSync(source)) return true;
-  copyFileSync(source, path.join(root, `images/${name}.png`));
-  return false;
-});
-for (const [name, picture] of missing) console.log(`images/${name}.png stays as it is: no test left ${picture}.png`);
+  const target = path.join(folder, `${name}.png`);
+  if (existsSync(source)) copyFileSync(source, target);
+  else console.log(`${path.relative(root, target)} stays as it is: no test left ${picture}.png`);
+}
