@@ -204,8 +204,7 @@ def _is_variable(name: str, view: View) -> bool:
 
 def _looks_begun(slot: Slot, island: Island) -> bool:
     """A name, or nothing more, stands behind the braces; `{{"a": 1` in a prompt is JSON."""
-    rest = slot.scalar.text[slot.scalar.text.rfind("}}") + 1 :]
-    behind = rest[rest.find("{{") + 2 :].lstrip(" \t")
+    behind = slot.scalar.text.rpartition("}}")[2].partition("{{")[2].lstrip(" \t")
     return behind == "" or behind[0].isalpha() or behind[0] in "_\r\n"
 
 

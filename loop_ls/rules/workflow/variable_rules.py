@@ -210,11 +210,11 @@ def _is_rag_part(name: str, view: View) -> bool:
 
 
 def _nested_constant(name: str, rest: str, view: View) -> tuple[str, str | None] | None:
-    if view.has_env(rest) or "." not in rest:
-        return None  # unknown ones are WF511
+    if view.has_env(rest):
+        return None
     first = rest.partition(".")[0]
     if not view.has_env(first):
-        return None
+        return None  # WF511
     return f"Unknown variable `{name}`: constants are strings without fields", f"env.{first}"
 
 
@@ -288,7 +288,7 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
         head, dot, key = use.name.partition(".")
         if head != "env" or not dot or view.has_env(key) or view.known(use.name) is not None:
             continue
-        if "." in key and view.has_env(key.partition(".")[0]):
+        if view.has_env(key.partition(".")[0]):
             continue  # WF503
         better = view.near_env(key)
         hint = f"; did you mean `env.{better}`?" if better else ""
