@@ -170,8 +170,8 @@ async def test_nobody_works_below_or_reads_outside_but_where_all_is_allowed(work
         assert end["kind"] == "completed", end
         assert secret not in workplace.results
     below = [one for one in workplace.provider.requests if task in one.texts and not one.results]
-    # A stage works alone at every access; of assistants and steps Codex alone starts none.
-    assert bool(below) is (caller in ("assistant", "step") and agent.speaks != "codex")
+    # A stage works alone at every access; of the others, only who counts what those below it take starts any.
+    assert bool(below) is (caller in ("assistant", "step") and agent.speaks == "claude-code")
 
 
 async def test_commands_of_codex_see_no_key(workplace: Workplace) -> None:

@@ -27,17 +27,24 @@ class Opencode:
         return OpencodeOutput(hear)
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
-        words = ["run", "--format", "json"]
-        own: dict[str, str] = {}
-        if work.access != "full" or work.alone:
+        words = [*_FIXED]
+        if own_agent := work.access != "full" or work.alone:
             words += ["--agent", f"loop-ls-{work.access}"]
-            own = {"OPENCODE_CONFIG_CONTENT": json.dumps(_settings(work, by_file))}
+        settings = _settings(work, by_file) if own_agent else _NOBODY_BELOW
+        own = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
         if work.access != "full":  # servers and plugins of a project are programs, which start with it
             words.append("--pure")
             own["OPENCODE_DISABLE_PROJECT_CONFIG"] = "1"
         if work.model:
             words += ["--model", work.model]
         return CommandLine(words, stdin=with_persona(work), environment=own)
+
+
+#: With a title of ours: it would ask a model for one, and count it nowhere.
+_FIXED = ("run", "--format", "json", "--title", "loop-ls")
+#: What agents below it take is in none of its counts, so it has none, whatever a user or a project has allowed.
+_NO_TASK: JsonObject = {"permission": {"task": "deny"}}
+_NOBODY_BELOW: JsonObject = {**_NO_TASK, "agent": {"build": _NO_TASK}}
 
 
 def _settings(work: Assignment, by_file: Callable[[str], str]) -> Mapping[str, Json]:

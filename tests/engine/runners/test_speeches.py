@@ -87,7 +87,7 @@ KEPT = (
     ("dialect", "words"),
     [
         (Codex(), ["exec", "--json", "--skip-git-repo-check", *KEPT, "--dangerously-bypass-approvals-and-sandbox"]),
-        (Opencode(), ["run", "--format", "json"]),
+        (Opencode(), ["run", "--format", "json", "--title", "loop-ls"]),
     ],
 )
 def test_agents_without_a_system_prompt_get_the_persona_before_the_message(dialect: Any, words: list[str]) -> None:
@@ -166,7 +166,12 @@ def test_agents_that_work_alone_are_offered_no_others() -> None:
     said = Opencode().said(Assignment("go", alone=True), str)
     permission = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])["agent"]["loop-ls-full"]["permission"]
     assert (list(said.words)[-2:], permission) == (["--agent", "loop-ls-full"], {"*": "allow", "task": "deny"})
-    assert "--agent" not in Opencode().said(Assignment("go"), str).words
+    usual = Opencode().said(Assignment("go"), str)
+    assert "--agent" not in usual.words
+    told = json.loads(usual.environment["OPENCODE_CONFIG_CONTENT"])
+    assert told["agent"]["build"]["permission"] == told["permission"] == {"task": "deny"}, (
+        "it does not count them either"
+    )
 
 
 def test_tokens_of_agents_below_are_counted_too() -> None:

@@ -28,7 +28,7 @@ OPTIONS: Mapping[str, Mapping[str, int]] = {
         **dict.fromkeys(("--ignore-rules", "--dangerously-bypass-approvals-and-sandbox"), 0),
         **dict.fromkeys(("--sandbox", "-c", "--model"), 1),
     },
-    "opencode": {"--pure": 0, "--format": 1, "--agent": 1, "--model": 1},
+    "opencode": {"--pure": 0, "--format": 1, "--title": 1, "--agent": 1, "--model": 1},
 }
 _CHOICES: Mapping[str, Sequence[str]] = {
     "--output-format": ("text", "json", "stream-json"),
