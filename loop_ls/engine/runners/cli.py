@@ -27,7 +27,7 @@ from loop_ls.engine.providers.failures import reset_moment
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
-from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, OutputParser, TooMuch
+from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, HearsAside, OutputParser, TooMuch
 from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
@@ -176,7 +176,7 @@ class CliRunner:
 
     async def _ended(self, invocation: Invocation, speech: OutputParser) -> Ended:
         try:
-            return await run_lines(invocation, speech.line)
+            return await run_lines(invocation, speech.line, speech.aside if isinstance(speech, HearsAside) else None)
         except OverTime as over:
             silent = "it printed nothing for" if over.which == "inactivity" else "it ran for"
             told = f"The agent `{self.program[0]}` timed out ({over.which}): {silent} {over.seconds:g} s."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
@@ -24,7 +25,7 @@ class Codex:
     prices: str = "openai"
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
-        return {}
+        return {"RUST_LOG": f"error,{_COUNTED}=info"}
 
     def speech(self, hear: Hear) -> CodexOutput:
         return CodexOutput(hear)
@@ -85,12 +86,19 @@ def with_persona(work: Assignment) -> str:
     )
 
 
+#: Where its log says what each answer took, without a word of it: its speech says that at the end of a turn alone.
+_COUNTED = "codex_otel.trace_safe"
+_ANSWERED = re.compile(r"event\.kind=response\.completed input_token_count=(\d+) output_token_count=(\d+)")
+
+
 class CodexOutput:
     """The output is the last message of the agent: what comes before it is work in progress."""
 
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
         self._heard = AgentOutput(unfinished=True)
+        self._told: tuple[int, int] = (0, 0)
+        self._counted: tuple[int, int] = (0, 0)
 
     def line(self, line: str) -> bool:
         if not line.strip():
@@ -104,8 +112,7 @@ class CodexOutput:
                 self._item(as_object(event.get("item")))
             case "turn.completed":
                 usage = as_object(event.get("usage"))
-                self._heard.input_tokens += count(usage.get("input_tokens"))
-                self._heard.output_tokens += count(usage.get("output_tokens"))
+                self._told = _sum(self._told, count(usage.get("input_tokens")), count(usage.get("output_tokens")))
                 self._heard.error, self._heard.exhausted = None, False  # what it tried again did not end it
                 self._heard.unfinished = False
             case "turn.failed":
@@ -116,7 +123,17 @@ class CodexOutput:
                 pass
         return event.get("type") != "error"  # while its service is away it says so again and again
 
+    def aside(self, line: str) -> bool:
+        if _COUNTED not in line:
+            return False
+        if found := _ANSWERED.search(line):
+            self._counted = _sum(self._counted, count(int(found[1])), count(int(found[2])))
+        return True
+
     def heard(self) -> AgentOutput:
+        """What a turn took is what it says at its end, or what its answers took where it came to none."""
+        told = self._told if any(self._told) else self._counted
+        self._heard.input_tokens, self._heard.output_tokens = told
         return self._heard
 
     def _failed(self, error: Mapping[str, Json], otherwise: str) -> None:
@@ -131,3 +148,7 @@ class CodexOutput:
         if item.get("type") in ("agent_message", "assistant_message") and said:
             self._heard.output = said
             self._hear(said)
+
+
+def _sum(before: tuple[int, int], sent: int, got: int) -> tuple[int, int]:
+    return before[0] + sent, before[1] + got

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from asyncio.subprocess import DEVNULL, PIPE
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -76,9 +77,9 @@ class _Limits:
         return OverTime("inactivity", self.idle or 0.0)
 
 
-async def run_lines(what: Invocation, hear: Callable[[str], bool]) -> Ended:
+async def run_lines(what: Invocation, hear: Callable[[str], bool], aside: Callable[[str], bool] | None = None) -> Ended:
     """Start it and hand each line to `hear` without its end; it says whether the line shows that the program works.
-    Raises `OverTime` and `OSError`."""
+    `aside` gets the lines of standard error, and says which of them are no errors. Raises `OverTime` and `OSError`."""
     held = await supervisor.start(
         what.argv,
         cwd=what.folder or None,
@@ -88,7 +89,7 @@ async def run_lines(what: Invocation, hear: Callable[[str], bool]) -> Ended:
     process = held.process
     assert process.stdout is not None
     assert process.stderr is not None
-    errors = asyncio.create_task(_tail(process.stderr))
+    errors = asyncio.create_task(_tail(process.stderr, aside))
     feeding = asyncio.create_task(_feed(process.stdin, what.stdin))
     limits = _Limits(what.idle, what.total)
     try:
@@ -153,11 +154,25 @@ async def _last_words(stream: asyncio.StreamReader, hear: Callable[[str], bool])
         pass
 
 
-async def _tail(stream: asyncio.StreamReader) -> str:
+async def _tail(stream: asyncio.StreamReader, aside: Callable[[str], bool] | None) -> str:
+    if aside is not None:
+        return await _tail_of_lines(stream, aside)
     kept = b""
     while chunk := await stream.read(CHUNK):
         kept = (kept + chunk)[-KEPT:]
     return kept.decode("utf-8", "replace")
+
+
+async def _tail_of_lines(stream: asyncio.StreamReader, aside: Callable[[str], bool]) -> str:
+    kept, size = deque[str](), 0
+    async for line in _lines(stream, _Limits(None, None)):
+        if aside(line):
+            continue
+        kept.append(line)
+        size += len(line) + 1
+        while size > KEPT and len(kept) > 1:
+            size -= len(kept.popleft()) + 1
+    return "\n".join(kept)[-KEPT:]
 
 
 async def _feed(stream: asyncio.StreamWriter | None, text: str | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from loop_ls.engine.core.ports import LONGEST_ANSWER
 from loop_ls.engine.runners.runner import Hear
@@ -49,6 +49,15 @@ class AgentOutput:
     @property
     def clue(self) -> str:
         return "\n".join(self.clues)[:CLUE].strip()
+
+
+@runtime_checkable
+class HearsAside(Protocol):
+    """Of an agent that says something on its standard error that is no error."""
+
+    def aside(self, line: str) -> bool:
+        """Whether this line is such a thing, which has been understood."""
+        ...
 
 
 class OutputParser(Protocol):

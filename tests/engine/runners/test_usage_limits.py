@@ -59,6 +59,32 @@ def test_codex_tells_it_in_a_field_of_its_error(field: str) -> None:
     assert (found.exhausted, found.resets_at) == (True, LATER)
 
 
+def counted(sent: int, got: int, target: str = "codex_otel.trace_safe") -> str:
+    told = f"event.kind=response.completed input_token_count={sent} output_token_count={got} cached_token_count=0"
+    return f'2026-01-01T00:00:00.1Z  INFO {target}: event.name="codex.sse_event" {told} model=gpt-5'
+
+
+def test_codex_that_is_ended_has_taken_what_its_answers_took() -> None:
+    speech = CodexOutput(deaf)
+    assert speech.aside(counted(100, 7)) and speech.aside(counted(200, 8))
+    assert not speech.aside(counted(1, 1, "codex_otel.log_only"))
+    assert not speech.aside("2026-01-01T00:00:00.1Z ERROR codex_api: stream disconnected")
+    assert (speech.heard().input_tokens, speech.heard().output_tokens) == (300, 15)
+    whole = heard(speech, {"type": "turn.completed", "usage": {"input_tokens": 310, "output_tokens": 16}})
+    assert (whole.input_tokens, whole.output_tokens) == (310, 16)
+
+
+async def test_what_is_no_error_is_not_told_as_one_and_the_end_of_the_others_is_kept(tmp_path: Path) -> None:
+    told = "\n".join([counted(1, 2), "first", *["x" * 1000] * 200, counted(3, 4), "the end"])
+    (tmp_path / "told").write_text(told)
+    words = (sys.executable, "-c", "import sys; sys.stderr.write(open('told').read())")
+    speech = CodexOutput(deaf)
+    ended = await run_lines(Invocation(words, str(tmp_path), dict(os.environ)), speech.line, speech.aside)
+    assert ended.errors.endswith("x\nthe end")
+    assert "codex_otel" not in ended.errors and "first" not in ended.errors
+    assert speech.heard().input_tokens == 4
+
+
 def test_no_sentence_of_an_agent_is_searched_for_it() -> None:
     said = "usage limit, insufficient_quota, billing_error, 402"
     assert not heard(CodexOutput(deaf), {"type": "turn.failed", "error": {"message": said}}).exhausted
