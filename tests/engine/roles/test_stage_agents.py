@@ -219,6 +219,7 @@ def with_program(project: EngineProject, role: str, *script: dict[str, Any]) -> 
 async def test_RB_105_an_agent_program_uses_tools_of_its_stage_while_it_lasts(
     project: EngineProject, role: str
 ) -> None:
+    """The program starts `loop-ls mcp --stage FILE`, and asks what answers there."""
     uses = [
         ["todo_add", {"title": "Look at the port"}],
         ["todo_list", {}],
