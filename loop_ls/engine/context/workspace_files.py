@@ -135,6 +135,7 @@ def outputs_folder(root: Path, written: object) -> Path:
         return _own(found)
     try:
         whole, own = found.resolve(), root.resolve()
+        whole.is_dir()  # a name may be too long for one
     except (OSError, ValueError, RuntimeError) as error:
         raise _no_outputs(written, f"it cannot be followed ({error})") from None
     if whole == own or not whole.is_relative_to(own):

@@ -349,7 +349,9 @@ def _scripts(snapshot: Snapshot, request: StartRequest) -> tuple[dict[str, str],
     paths = (path for path in (answers_path(request.path), *named) if (root / path).resolve().is_relative_to(root))
     found = {path: snapshot.text(path) for path in paths}
     there = {path: text for path, text in found.items() if text is not None}
-    unread = {path: why_unread(snapshot.root, path) for path in found if path not in there and (root / path).exists()}
+    unread = {
+        path: why_unread(snapshot.root, path) for path in found if path not in there and os.path.lexists(root / path)
+    }
     return there, unread
 
 

@@ -162,7 +162,7 @@ async def _bounded(response: httpx2.Response) -> None:
     """The SDK reads a body whole, and unpacks it as often as it says that it is packed: a server could fill the memory.
     Of a stream of events it bounds each one itself."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise httpx2.DecodingError("a message that is packed, which nobody asked for", request=response.request)
+        raise httpx2.DecodingError("a compressed message, although none was requested", request=response.request)
     if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
         response.stream = _Body(cast("httpx2.AsyncByteStream", response.stream))
 

@@ -11,6 +11,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -280,8 +281,9 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _matching(base: str, part: str) -> Iterator[str]:
     if not any(sign in part for sign in "*?["):
-        if Path(base, part).is_dir():
-            yield f"{base}/{part}"
+        with suppress(OSError, ValueError):  # no name of a folder
+            if Path(base, part).is_dir():
+                yield f"{base}/{part}"
         return
     for entry in _entries(base):
         if _is_folder(entry) and not entry.name.startswith(".") and fnmatch.fnmatchcase(entry.name, part):

@@ -142,3 +142,19 @@ async def test_a_fork_is_refused_too_while_a_limit_cannot_be_read(project: Engin
     assert (answer["ok"], answer.get("code")) == (False, "file_has_errors"), answer
     (project.root / ".loop-ls.yaml").write_text("limits: {budgetUsd: 2}\n")
     assert (await project.engine.fork(run_id))["ok"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "started"),
+    [
+        ("outputsDir: NAME\n", False),
+        ("workflowRoots: [NAME]\n", True),
+        ("providers: {s: {kind: scripted, script: NAME}}\n", True),
+    ],
+)
+async def test_a_name_that_no_file_can_have_is_no_error_of_the_engine(
+    project: EngineProject, settings: str, started: bool
+) -> None:
+    answer = await project.start(settings.replace("NAME", "n" * 300))
+    assert answer["ok"] is started
+    assert started or "`outputsDir` cannot be" in answer["message"]

@@ -116,10 +116,10 @@ async def filling(kind: str, head: str, piece: bytes) -> AsyncIterator[Server]:
     ("kind", "head", "piece", "told"),
     [
         ("http", "content-type: application/json", b" " * 1000, "a message of more than 32 MiB"),
-        ("http", "content-type: application/json\r\ncontent-encoding: gzip, gzip", b"\x1f", "is packed"),
-        ("http", "content-type: text/event-stream\r\ncontent-encoding: gzip", b"\x1f", "is packed"),
+        ("http", "content-type: application/json\r\ncontent-encoding: gzip, gzip", b"\x1f", "a compressed message"),
+        ("http", "content-type: text/event-stream\r\ncontent-encoding: gzip", b"\x1f", "a compressed message"),
         ("http", "content-type: text/event-stream", b"data: x\n", "exceeded"),
-        ("sse", "content-type: text/event-stream\r\ncontent-encoding: deflate", b"\x1f", "is packed"),
+        ("sse", "content-type: text/event-stream\r\ncontent-encoding: deflate", b"\x1f", "a compressed message"),
         ("sse", "content-type: text/event-stream", b"data: x\n", "exceeded"),
     ],
 )

@@ -35,10 +35,10 @@ async def answer(line: bytes, tools: Answering) -> JsonObject | None:
     try:
         message = json.loads(line)
     except ValueError:
-        return _error(None, PARSE_ERROR, "the message is no JSON")
+        return _error(None, PARSE_ERROR, "the message is not JSON")
     method = message.get("method") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(method, str | None):
-        return _error(None, INVALID_REQUEST, "the message is no request")
+        return _error(None, INVALID_REQUEST, "the message is not a request")
     if "id" not in message or method is None:  # a notification, or an answer to what we never ask
         return None
     return await _answered(message["id"], method, as_object(message.get("params")), tools)

@@ -83,7 +83,7 @@ class Worktree:
         added = await self._git.run("worktree", "add", "-q", "-b", self.branch, str(folder), begin)
         if added.status:
             await self._thrown_away(folder)
-            raise _no(f"`git worktree add` failed: {added.why}", "Mend that, or remove `isolate`.")
+            raise _no(f"`git worktree add` failed: {added.why}", "Fix that, or remove `isolate`.")
         if not (folder / prefix).is_dir():
             await self._thrown_away(folder)
             raise _no(f"the folder `{prefix.rstrip('/')}` is not part of the last commit", _WITHOUT)
