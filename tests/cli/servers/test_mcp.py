@@ -259,7 +259,7 @@ async def test_an_enhance_loop_that_waits_is_looked_at_and_answered(alone: CliPr
         assert "needs a `text`" in await refused(client, "loop_control", action="feedback", id=run_id)
         assert "next plan" in await used(client, "loop_control", action="feedback", id=run_id, text="shorter")
         assert file.read_text() == FAILING
-        assert await used(client, "loop_control", action="continue", id=run_id) == f"Loop {run_id} goes on."
+        assert await used(client, "loop_control", action="continue", id=run_id) == f"Loop {run_id} continues."
         ended = await status(client, run_id, lambda told: told["status"] == "completed")
         assert ended["rounds"]["because"] == "One clean run of one input, without test cases."
         assert "does not accept" in await refused(client, "loop_control", action="skip", id=run_id)

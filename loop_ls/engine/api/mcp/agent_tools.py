@@ -243,7 +243,9 @@ def _stage(number: int, stage: Row) -> Row:
 
 # -- control -----------------------------------------------------------------------------------------
 
-_ANSWERS = "loop_control with the action `continue` (make the change), `skip` (go on without it), `feedback` or `stop`"
+_ANSWERS = (
+    "loop_control with the action `continue` (make the change), `skip` (continue without it), `feedback` or `stop`"
+)
 _DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
 
 
@@ -269,7 +271,7 @@ async def _told(loops: Loops, action: str, id_: str, text: str) -> str:
         raise ToolRefusal("`feedback` needs a `text`.")
     verb, said = ("feedback", {"text": text}) if action == "feedback" else ("choose", {"choice": action})
     _allowed(cast("Done | Refusal", await loops.enhance(verb, id_, cast("JsonObject", said))))
-    return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} goes on."
+    return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} continues."
 
 
 async def loop_changes(loops: Loops, given: Mapping[str, Json]) -> str:
