@@ -152,7 +152,7 @@ async def test_what_a_user_allowed_a_program_gives_no_shell_to_who_only_reads(
         assert (workplace.root / "started.txt").exists() is (caller in WHOLE)
 
 
-@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize("caller", ["assistant", "full", "readonly-shell", "readonly", "minimal"])
 async def test_nobody_works_below_or_reads_outside_but_where_all_is_allowed(workplace: Workplace, caller: str) -> None:
     """Whatever the user has allowed it."""
     agent, task, secret = workplace.agent, "the task of whoever is below", "what lies outside"
@@ -163,15 +163,14 @@ async def test_nobody_works_below_or_reads_outside_but_where_all_is_allowed(work
         agent.reads(workplace.home / "secret.txt"),
         agent.uses("file_read", path="../home/secret.txt"),
         agent.uses("shell", command="cat ../home/secret.txt"),
-        last="YES" if caller == "judge" else "APPROVED",
     )
     end = await workplace.work(caller)
     if caller not in WHOLE:
         assert end["kind"] == "completed", end
         assert secret not in workplace.results
     below = [one for one in workplace.provider.requests if task in one.texts and not one.results]
-    # A stage works alone at every access; of the others, only who counts what those below it take starts any.
-    assert bool(below) is (caller in ("assistant", "step") and agent.speaks == "claude-code")
+    # A stage works alone at every access; an assistant only where nobody counts what those below it take.
+    assert bool(below) is (caller == "assistant" and agent.speaks == "claude-code")
 
 
 async def test_commands_of_codex_see_no_key(workplace: Workplace) -> None:
