@@ -176,7 +176,7 @@ def test_definitions_as_text(here: Path, tmp_path: Path, capfd: pytest.CaptureFi
     assert main(["definitions"]) == 0
     out = capfd.readouterr().out
     assert "flow  workflow  flow.yaml" in out
-    assert "loop polish: at most 3 iterations until: It says READY" in out
+    assert "loop polish: at most 3 iterations, until: It says READY" in out
     assert "--param topic" in out
     assert "review → reflect → curate → inspire, at most 1 iteration\n" in out
 
