@@ -74,6 +74,10 @@ class EngineProject:
     def calls(self) -> list[str]:
         return [request.purpose for request in self.models.requests]
 
+    def asked_for(self) -> set[str]:
+        """Purposes and names of steps."""
+        return {*self.calls, *(request.place.rpartition("/")[2] for request in self.models.requests)}
+
 
 @pytest.fixture
 async def project(tmp_path: Path) -> AsyncIterator[EngineProject]:
@@ -369,7 +373,7 @@ async def test_EB_080_a_stop_in_any_state_is_heard_at_once_and_ends_it_as_cancel
         while kind not in [event["kind"] for event in (await engine.events(run_id))["events"]]:
             await asyncio.sleep(0.005)
         silent = {name for name, said in answers.items() if SILENCE in said}
-        while not silent <= set(project.calls):  # the step before it may still be running when the round has begun
+        while not silent <= project.asked_for():  # the step before it may still be running when the round has begun
             await asyncio.sleep(0.005)
     asked = len(project.models.requests)
     await engine.control("stop", run_id)
