@@ -34,7 +34,7 @@ async def answer(line: bytes, tools: Answering) -> JsonObject | None:
     """What goes back for a line; None for what wants no answer."""
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _error(None, PARSE_ERROR, "the message is not JSON")
     method = message.get("method") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(method, str | None):

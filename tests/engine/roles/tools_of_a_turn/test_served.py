@@ -103,6 +103,7 @@ async def test_no_more_connect_than_a_program_needs() -> None:
 @pytest.mark.parametrize(
     ("said", "code"),
     [
+        pytest.param("[" * 100_000, -32700, id="deep"),
         *(("no JSON", -32700), ("[]", -32600), ("7", -32600), ('{"id": 1, "method": 7}', -32600)),
         *(('{"id": 1, "method": "resources/list"}', -32601), ('{"id": 1, "method": "tools/call"}', -32602)),
         ('{"id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": []}}', -32602),
