@@ -8,6 +8,7 @@ from typing import assert_never
 from loop_ls.features.convert.gist import Gist, NoConversion, Parameter, Part, Prompt, Ref
 from loop_ls.formats.assistant.keys import CAP_ONLY, MANUAL, MOST_ITERATIONS, REGEX, TEST_PASS
 from loop_ls.formats.assistant.model import Assistant, Criteria
+from loop_ls.formats.common.isolate import ISOLATE
 from loop_ls.formats.role_loop import model as roles
 from loop_ls.formats.role_loop.model import RoleLoop
 from loop_ls.formats.role_loop.placeholders import PLACEHOLDER
@@ -169,6 +170,7 @@ def _lost_of(one: Assistant) -> Iterator[str]:
         ("retry", one.retry),
         ("memoryEnabled", one.memory_enabled),
         ("approvalTimeoutSeconds", one.approval_timeout_seconds),
+        (ISOLATE, one.isolate),
     ):
         if value:
             yield f"`{name}`"
