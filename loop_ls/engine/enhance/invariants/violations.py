@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
+from loop_ls.engine.enhance.invariants.readable import as_read
 from loop_ls.engine.enhance.invariants.shape import (
     POLICY_RANK,
     Shape,
@@ -317,7 +318,7 @@ def _within(words: str, text: str) -> bool:
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(_WORD.findall(as_read(text).casefold()))
 
 
 def _has_run_of(quoted: str, text: str) -> bool:
