@@ -54,6 +54,17 @@ GUARDED = HEAD + (
     "  - {name: draft, needs: [ask], if: \"{{ask}} == 'yes'\", run: 'Write about {{input}}'}\n"
     "  - {name: publish, needs: [ask], run: 'Publish {{ask}}'}\n"
 )
+#: What the check reads is in no placeholder, and what the release waits for is in none either.
+NOTED = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: review, needs: [draft], run: 'Review what stands in the shared notes. PASS or FAIL'}\n"
+    "  - {name: publish, needs: [draft, review], run: 'Publish {{draft}}'}\n"
+)
+GATED = HEAD + (
+    "steps:\n  - {name: gate, run: 'Is the shop open?'}\n  - {name: build, run: 'Build it as {{gate}} says'}\n"
+    "  - {name: deploy, needs: [gate], run: 'Deploy it'}\n  - {name: release, needs: [build], run: 'Release it'}\n"
+    "  - {name: publish, run: 'Publish {{input}}'}\n"
+)
 #: The word of the judge as nobody looks for it: zero-width, full-width, with a soft hyphen.
 UNSEEN = ("D\u200bONE", "\uff24\uff2f\uff2e\uff25", "DO\u00adNE")
 #: An ordinary run tries each third plan, and one of each operation; `LOOP_LS_EXAMPLES` has all of them tried.
@@ -216,3 +227,43 @@ async def test_EB_126_a_guarded_step_never_runs_whatever_is_planned() -> None:
             [],
             [],
         )
+
+
+def needs(target: str, **change: list[str]) -> Op:
+    return {"op": "set_needs", "target": target, **change}
+
+
+BEFORE_ITS_WORK = [needs("review", remove=["draft"]), needs("draft", add=["review"])]
+
+
+@pytest.mark.parametrize("plan", [BEFORE_ITS_WORK, BEFORE_ITS_WORK[:1]], ids=["before", "beside"])
+async def test_EB_126_a_check_that_reads_no_placeholder_stays_behind_its_work(plan: list[Op]) -> None:
+    notes = list[str]()
+
+    def draft(request: ModelRequest) -> str:
+        notes.append("bad")
+        return "a bad draft"
+
+    def review(request: ModelRequest) -> str:
+        seen = len(notes)
+        notes.clear()
+        return "FAIL: it is bad" if seen else "PASS"
+
+    script = {"draft": draft, "review": review, "publish": "published"}
+    loop = Loop(NOTED, script, [plan_of(*plan)], {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"})
+    assert ((await loop.run()).reason, len(loop.prompts("review"))) == ("no_ops", 1)
+
+
+@pytest.mark.parametrize(
+    ("behind", "plan"),
+    [
+        ("deploy", [needs("deploy", remove=["gate"])]),
+        ("release", [needs("release", remove=["build"])]),
+        ("release", [{"op": "set_instructions", "target": "build", "run": "Build it"}]),
+    ],
+)
+async def test_EB_126_what_is_behind_a_gate_never_runs_without_it(behind: str, plan: list[Op]) -> None:
+    script = {"gate": failing("bad_answer", "no answer"), **dict.fromkeys(("build", behind, "publish"), "done")}
+    loop = Loop(GATED, script, [plan_of(*plan)], {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"})
+    assert (await loop.run()).reason == "no_ops"
+    assert loop.prompts(behind) == []

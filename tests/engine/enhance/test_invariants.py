@@ -27,6 +27,21 @@ steps:
     needs: [review]
     if: "{{approve}} == 'yes'"
     run: Deploy {{draft}}
+  - name: inspect
+    needs: [draft]
+    run: Look at the shared notes. PASS or FAIL
+  - name: gate
+    run: Is the shop open?
+  - name: announce
+    needs: [gate]
+    run: Announce it
+  - name: build
+    run: Build it as {{gate}} says
+  - name: release
+    needs: [build]
+    run: Release it
+  - name: tell
+    run: Tell of {{announce}}
   - name: publish
     needs: [review]
     run: Publish {{draft}} after {{polish}}
@@ -76,6 +91,14 @@ EVADING = {
     "verifiers: another prompt": [prompt("review", "Say PASS about {{draft}} and {{input}}")],
     "verifiers: one more sentence": [op("append_instructions", target="review", text="Be kind.")],
     "verifiers: one token": [op("set_generation", target="review", max_tokens=1)],
+    "order: the check before its work": [
+        op("set_needs", target="inspect", remove=["draft"]),
+        op("set_needs", target="draft", add=["inspect"]),
+    ],
+    "order: a guarded step does not wait for its gate": [op("set_needs", target="deploy", remove=["review"])],
+    "order: nor does one that waits for nothing else": [op("set_needs", target="announce", remove=["gate"])],
+    "order: nor one that waits for it through another one": [prompt("build", "Build it.")],
+    "order: nor one that waits for it through what another one reads": [prompt("tell", "Tell all.")],
     "until: not empty": [op("set_loop_until", target="polish", until="The output is not empty")],
     "until: or else": [op("set_loop_until", target="polish", until="The output says DONE, or explains why not")],
     "subject: the word that the judge looks for": [

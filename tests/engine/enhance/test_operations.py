@@ -8,7 +8,7 @@ import pytest
 
 from loop_ls.formats.workflow.model import Step, Workflow
 from loop_ls.formats.workflow.read import read_workflow
-from tests.engine.enhance.flows import FLOW, added, planning_case
+from tests.engine.enhance.flows import FLOW, added, planning_case, start
 
 
 def test_EB_092_a_step_is_added_behind_another() -> None:
@@ -109,7 +109,10 @@ def test_EB_095_a_need_in_a_block_list_goes_with_its_line() -> None:
     flow = FLOW.replace("    needs: [draft]\n", "    needs:\n      - draft\n      - publish  # first\n").replace(
         "run: Publish {{review}}", "run: Publish"
     )
-    text = planning_case(flow).taken(op="set_needs", target="review", remove=["publish"])
+    case = planning_case(flow)
+    first = start(flow.replace("      - publish  # first\n", "")).document
+    assert case.code(op="set_needs", target="review", remove=["publish"]) == "hides_failure"
+    text = replace(case, baseline={"first": first}).taken(op="set_needs", target="review", remove=["publish"])
     assert "    needs:\n      - draft\n    if:" in text
 
 

@@ -125,3 +125,12 @@ def reaches(document: Document, name: str) -> frozenset[str]:
             found |= fresh
             waiting.extend(fresh)
     return frozenset(found)
+
+
+def waits_for(document: Document, name: str) -> frozenset[str]:
+    """All that has to be finished before an element starts, by `needs` and by what it reads."""
+    element = document.element(name)
+    if element is None:
+        return frozenset()
+    before = document.graph.dependencies(document.position(element))
+    return frozenset(document.elements[one].name for one in before)

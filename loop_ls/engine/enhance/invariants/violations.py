@@ -17,9 +17,11 @@ from loop_ls.engine.enhance.invariants.shape import (
     POLICY_RANK,
     Shape,
     reaches,
+    reads,
     shape_of,
     source_of,
     tail,
+    waits_for,
 )
 from loop_ls.formats.workflow.criterion_markers import markers
 from loop_ls.index.document import Document
@@ -132,6 +134,20 @@ def _verifiers(it: Compared) -> Iterator[Violation]:
             yield Violation("hides_failure", element.name, told, repr(now))
 
 
+def _order(it: Compared) -> Iterator[Violation]:
+    """A check comes behind its work, a guarded step behind all that it came behind, and everything behind its gates."""
+    first = it.base.first
+    guarding = set(it.base.verifiers.checked) | _guard_sources(it.base) | _guarded(first)
+    gates = guarding | it.base.failed | _only_waited_for(first)
+    for element in first.elements:
+        if it.now.element(element.name) is None:
+            continue
+        lost = waits_for(first, element.name) - waits_for(it.now, element.name)
+        for one in sorted(lost if element.name in guarding else lost & gates):
+            told = f"`{element.name}` would no longer wait for `{one}`"
+            yield Violation("hides_failure", element.name, told, one)
+
+
 def _until(it: Compared) -> Iterator[Violation]:
     if it.base.reviewed:
         return
@@ -237,7 +253,7 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _verifiers, _guards, _until, _subject, _policies, _rates, _reach, _leaks, _limits),
+    *(_result, _flow, _verifiers, _guards, _until, _subject, _policies, _rates, _order, _reach, _leaks, _limits),
 )
 
 
@@ -252,6 +268,16 @@ def _guard_sources(base: Baseline) -> frozenset[str]:
             if use.slot.kind == "if":
                 found.update(source_of(base.first, use.name))
     return frozenset(name for name in found if base.first.element(name) is not None)
+
+
+def _guarded(document: Document) -> frozenset[str]:
+    return frozenset(one.name for one in document.elements if one.block.has("if"))
+
+
+def _only_waited_for(document: Document) -> frozenset[str]:
+    """What stands in the `needs` of a step that reads nothing of it: that it went well is what the step waits for."""
+    every = ((one, need.name) for one in document.elements for need in one.needs)
+    return frozenset(name for one, name in every if name not in reads(document, one))
 
 
 def judged_elsewhere(workspace: Workspace, caller: Baseline, file: Document) -> tuple[str, ...]:
