@@ -233,6 +233,27 @@ def needs(target: str, **change: list[str]) -> Op:
     return {"op": "set_needs", "target": target, **change}
 
 
+NAMED = CHECKED.replace(". {{draft}}", ". {{topic}}: {{draft}}")
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        {"op": "add_step", "name": "topic", "before": "draft", "run": "Name a topic"},
+        {"op": "add_step", "name": "topic", "template": {"name": "shorten", "with": {"draft": "{{draft}}"}}},
+        {"op": "add_verifier", "name": "topic", "checks": "draft", "criterion": "It is there"},
+    ],
+    ids=["step", "template", "verifier"],
+)
+async def test_EB_126_what_the_caller_gives_is_given_to_the_end(op: Op) -> None:
+    def review(request: ModelRequest) -> str:
+        return "FAIL: it is bad" if "{{topic}}" in request.prompt else "PASS"
+
+    script = {"review": review, **dict.fromkeys(("topic", "draft", "publish", "go"), "PASS: coffee")}
+    knobs = {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"}
+    assert (await Loop(NAMED, script, [plan_of(op)], knobs, {"shorten.yaml": CHILD}).run()).reason == "no_ops"
+
+
 BEFORE_ITS_WORK = [needs("review", remove=["draft"]), needs("draft", add=["review"])]
 
 

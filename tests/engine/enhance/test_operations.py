@@ -207,6 +207,24 @@ def test_EB_106_one_argument_of_a_loop() -> None:
     assert planning_case().code(**{**value, "value": "{{nosuch}}"}) == "bad_fields"
 
 
+@pytest.mark.parametrize("name", ["topic", "facts", "tone", "input", "env", "loop", "step"])
+def test_EB_046_a_new_name_takes_the_place_of_no_variable(name: str) -> None:
+    """What the caller gives there would be replaced by what a model says."""
+    flow = FLOW.replace(
+        "Write about {{input}}.", "Write about {{input}}, {{topic}}, {{step.facts}} and {{tone.results}}."
+    )
+    case = planning_case(flow)
+    loop = {"workflow": "shorten", "max_iterations": 2, "until": "It is short"}
+    for op in (
+        {"op": "add_step", "name": name, "before": "draft", "run": "Name one"},
+        {"op": "add_loop", "name": name, **loop},
+        {"op": "add_loop", "name": "more", "accumulate": name, **loop},
+        {"op": "add_verifier", "name": name, "checks": "draft", "criterion": "It is short"},
+        {"op": "set_loop_accumulate", "target": "polish", "accumulate": name},
+    ):
+        assert case.code(**op) == "name_taken", op
+
+
 def test_EB_107_a_name_for_all_outputs() -> None:
     text = planning_case().taken(op="set_loop_accumulate", target="polish", accumulate="drafts")
     assert added(FLOW, text) == ["    accumulate: drafts"]

@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from loop_ls.engine.enhance.ops.operations import Rejected
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.formats.workflow.placeholder_syntax import names_in, producers
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED, names_in, producers
 from loop_ls.index.element import Element
 from loop_ls.index.scope import scope_at
 
 
 def new_name(copy: WorkingCopy, name: str) -> None:
-    """Raises `Rejected(name_taken)`."""
-    if copy.document.definition(name) is not None:
+    """Raises `Rejected(name_taken)` for a name that something has, and for one that a text of the file reads: what the
+    caller gives there would be replaced."""
+    document = copy.document
+    if document.definition(name) is not None:
         raise Rejected("name_taken", f"the name `{name}` is already used")
+    if name in RESERVED or name in document.mentioned():
+        raise Rejected("name_taken", f"`{name}` is the name of a variable that this workflow reads")
 
 
 def known_placeholders(copy: WorkingCopy, element: Element | None, field: str, text: str) -> None:
