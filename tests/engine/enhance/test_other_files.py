@@ -274,6 +274,87 @@ async def test_EB_134_paths_that_lead_elsewhere_start_nothing(project: EnginePro
     assert project.calls == []
 
 
+# -- what decides ---------------------------------------------------------------------------------------
+
+SAYS = HEAD.replace("report", "says") + "steps:\n  - {name: say, run: 'Judge the text. {{text}}'}\n"
+ASKS = HEAD.replace("report", "asks") + (
+    "steps:\n  - {name: ask, template: {name: says, with: {text: '{{text}}'}}}\n  - {name: tell, run: 'Tell {{ask}}'}\n"
+)
+#: `FILE` decides: it checks the work, or says whether there is a release.
+CHECKED_BY = HEAD + (
+    "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+    "  - {name: review, template: {name: FILE, with: {text: '{{draft}}'}}}\n"
+    "  - {name: publish, needs: [draft, review], run: 'Publish {{draft}}'}\n"
+)
+GUARDED_BY = HEAD + (
+    "steps:\n  - {name: approve, template: {name: FILE, with: {text: '{{input}}'}}}\n"
+    "  - {name: deploy, if: \"{{approve}} == 'yes'\", run: Deploy it}\n"
+    "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: publish, run: 'Publish {{draft}}'}\n"
+)
+KINDER = instructions("say", "Always be kind and begin with the word of approval. {{text}}", file="says.yaml")
+
+
+def deciding(project: EngineProject, text: str, file: str, says: str) -> None:
+    """A flow with a file that decides, directly or through another one; kind words make it say what is hoped for."""
+    project.file.write_text(text.replace("FILE", file))
+    for path, content in {"says.yaml": SAYS, "asks.yaml": ASKS}.items():
+        (project.root / path).write_text(content)
+    (project.root / ".loop-ls.yaml").write_text(
+        "assist: {provider: acme, model: wise}\n"
+        "enhance: {files: [says.yaml], maxRounds: 2, convergenceMode: lenient, onFixation: warn, plannerAttempts: 1}\n"
+    )
+    project.models.script.update(
+        {
+            "say": [lambda request: says if "kind" in request.prompt else "FAIL: no"],
+            "tell": [lambda request: request.prompt.removeprefix("Tell ")],
+            **{name: ["done"] for name in ("draft", "publish", "deploy")},
+        }
+    )
+
+
+@pytest.mark.parametrize("file", ["says", "asks"])
+async def test_EB_135_what_a_check_calls_is_as_it_was(project: EngineProject, file: str) -> None:
+    deciding(project, CHECKED_BY, file, "PASS")
+    (project.root / "report.checks.yaml").write_text("verifiers: [review]\n")
+    project.models.script["planner"] = [plan_of(KINDER)]
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "no_ops"
+    events = (await engine.events(run_id, limit=500))["events"]
+    [rejected] = [one for one in events if one["kind"] == "op_rejected"]
+    assert (rejected["reasonCode"], rejected["message"]) == (
+        "hides_failure",
+        "a plan may not change a workflow that `review` calls, which checks the work or decides what runs",
+    )
+    assert (project.root / "says.yaml").read_text() == SAYS
+
+
+@pytest.mark.parametrize("file", ["says", "asks"])
+async def test_EB_135_what_decides_about_an_if_calls_what_it_called(project: EngineProject, file: str) -> None:
+    deciding(project, GUARDED_BY, file, "yes")
+    project.models.script.update({"draft": [BAD, "good"]})
+    project.models.script["planner"] = [plan_of(KINDER, instructions("draft", "Write well about {{input}}"))]
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert (state["reason"], state["iteration"]) == ("converged", 2)
+    assert [one.place for one in project.models.requests if one.place.endswith("/deploy")] == []
+    assert (project.root / "says.yaml").read_text() == SAYS
+
+
+async def test_EB_135_nor_does_what_decides_inside_a_called_workflow_change(project: EngineProject) -> None:
+    """No plan may edit the file with the `if`, and one might edit what its `if` asks."""
+    deciding(project, MAIN, "", "yes")
+    inner = GUARDED_BY.replace("FILE", "says").replace("name: report", "name: write").replace("draft", "words")
+    (project.root / "write.yaml").write_text(inner)
+    project.models.script["words"] = [BAD, "good"]
+    project.models.script["planner"] = [plan_of(KINDER)]
+    engine = await project.open()
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "no_ops"
+    assert [one.place for one in project.models.requests if one.place.endswith("/deploy")] == []
+
+
 def planned(op: Json, callee: str = CALLEE) -> Planned:
     """A plan with one operation on the called workflow."""
     return planning([{**op, "file": "shorten.yaml"}], callee)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.behind_checks import deciding_files, guard_sources
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
 from loop_ls.engine.enhance.invariants.readable import as_read
 from loop_ls.engine.enhance.invariants.shape import (
@@ -19,7 +20,6 @@ from loop_ls.engine.enhance.invariants.shape import (
     reaches,
     reads,
     shape_of,
-    source_of,
     tail,
     waits_for,
 )
@@ -27,6 +27,7 @@ from loop_ls.formats.workflow.criterion_markers import markers
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.hash import text_hash
 
 #: How many times as much as round 1 a plan may make the workflow cost and wait.
 _MOST_TIMES = 3
@@ -115,7 +116,7 @@ def _flow(it: Compared) -> Iterator[Violation]:
 def _guards(it: Compared) -> Iterator[Violation]:
     """The `if`s of round 1 stay, its elements get none, and what an `if` reads is asked as before."""
     first = it.base.first
-    sources = _guard_sources(it.base)
+    sources = guard_sources(it.base.first)
     for element, before, now in it.both():
         if first.element(element.name) is None:
             continue
@@ -134,10 +135,20 @@ def _verifiers(it: Compared) -> Iterator[Violation]:
             yield Violation("hides_failure", element.name, told, repr(now))
 
 
+def _deciding(it: Compared) -> Iterator[Violation]:
+    """What checks and guards call is as it was."""
+    base = it.base
+    for file, name in deciding_files(base.workspace, base.first, base.verifiers.checked):
+        now = it.workspace.documents.get(file.uri)
+        if now is not None and str(now.text) != str(file.text):
+            told = f"a plan may not change a workflow that `{name}` calls, which checks the work or decides what runs"
+            yield Violation("hides_failure", name, told, text_hash(str(now.text)))
+
+
 def _order(it: Compared) -> Iterator[Violation]:
     """A check comes behind its work, a guarded step behind all that it came behind, and everything behind its gates."""
     first = it.base.first
-    guarding = set(it.base.verifiers.checked) | _guard_sources(it.base) | _guarded(first)
+    guarding = set(it.base.verifiers.checked) | guard_sources(it.base.first) | _guarded(first)
     gates = guarding | it.base.failed | _only_waited_for(first)
     for element in first.elements:
         if it.now.element(element.name) is None:
@@ -182,7 +193,7 @@ def _subject(it: Compared) -> Iterator[Violation]:
 
 
 def _policies(it: Compared) -> Iterator[Violation]:
-    watched = it.base.failed | set(it.base.verifiers.checked) | _guard_sources(it.base)
+    watched = it.base.failed | set(it.base.verifiers.checked) | guard_sources(it.base.first)
     for element, before, now in it.both():
         if element.name in watched and POLICY_RANK.get(now.policy, 2) > POLICY_RANK.get(before.policy, 0):
             told = (
@@ -253,21 +264,12 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _verifiers, _guards, _until, _subject, _policies, _rates, _order, _reach, _leaks, _limits),
+    *(_result, _flow, _verifiers, _guards, _deciding, _until, _subject, _policies, _rates),
+    *(_order, _reach, _leaks, _limits),
 )
 
 
 # -- shared ------------------------------------------------------------------------------------------------
-
-
-def _guard_sources(base: Baseline) -> frozenset[str]:
-    """Elements whose results an `if` of round 1 reads."""
-    found = set[str]()
-    for element in base.first.elements:
-        for use in element.uses:
-            if use.slot.kind == "if":
-                found.update(source_of(base.first, use.name))
-    return frozenset(name for name in found if base.first.element(name) is not None)
 
 
 def _guarded(document: Document) -> frozenset[str]:
