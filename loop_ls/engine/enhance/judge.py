@@ -166,7 +166,8 @@ class EnhanceJudge:
 
     def _observed_at(self, place: Place, turn: Turn, output: str, facts: Sequence[Event]) -> Observed:
         recall = self.recorder.recall
-        document = self.open(self.course.texts[turn.number]).document
+        copy = self.open(self.course.texts[turn.number])
+        document = copy.document
         truncated = bool(recall(place.part("truncated")))
         observed = observe(
             turn.number,
@@ -178,6 +179,7 @@ class EnhanceJudge:
             truncated,
             self.course.baseline,
             self.course.ran_at_first,
+            copy.workspace,
         )
         failed = failed_checks(turn.number, place.key, facts, document, self.checks)
         observed = replace(observed, failures=(*observed.failures, *failed))

@@ -157,6 +157,7 @@ class _Loop:
             self._run_workflow,
             self.facts,
             NoChecks() if self.declared is None else self.declared,
+            self.open,
             self.bundle,
         )
         return EvidenceLoop(judge, trials, self.cases, self.recorder, self.facts, self.knobs, self._is_true)

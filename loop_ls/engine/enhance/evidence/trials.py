@@ -19,6 +19,7 @@ from loop_ls.engine.core.loop_driver import Outcome, Turn
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
+from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failed_checks import failed_step
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
@@ -27,7 +28,6 @@ from loop_ls.engine.enhance.rounds import EnhanceMemory, RunWorkflow
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.formats.settings.enhance import Knobs
-from loop_ls.index.document import Document
 from loop_ls.text.json_value import JsonObject
 
 #: How often a void trial is made again.
@@ -115,10 +115,11 @@ class Trials:
     run_workflow: RunWorkflow
     facts: Callable[[], Awaitable[Sequence[Event]]]
     checks: TrialChecks
+    open: Callable[[str], WorkingCopy]
     bundle: Bundle = ALONE
     made: int = 0
     ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
-    _opened: dict[str, Document] = field(default_factory=dict)
+    _opened: dict[str, WorkingCopy] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -211,15 +212,20 @@ class Trials:
     def _observed(
         self, turn: Turn, text: str, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
     ) -> Observed:
-        document = self._opened.get(text)
-        if document is None:
-            document = self._opened[text] = Document.open(
-                "file:///round.yaml", self.bundle.apart(text)[self.bundle.primary]
-            )
+        copy = self._opened.get(text)
+        if copy is None:
+            copy = self._opened[text] = self.open(text)
         expected = self.ran_at_first.get(case.name, frozenset()) if turn.number > 1 else frozenset()
         below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
         observed = observe(
-            turn.number, place.key, below, document, outcome.output, baseline=self.course.baseline, ran=expected
+            turn.number,
+            place.key,
+            below,
+            copy.document,
+            outcome.output,
+            baseline=self.course.baseline,
+            ran=expected,
+            workspace=copy.workspace,
         )
         if outcome.failure is not None and not observed.failures:
             error = {"code": outcome.failure.code, "message": outcome.failure.message}

@@ -51,6 +51,11 @@ class Baseline:
         element = self.first.element(name)
         return shape_of(self.first, element) if element is not None else self.added.get(name)
 
+    def of_called(self, callee: Document) -> Baseline:
+        """Of a workflow that this one calls, as it is now: what checked the work at first still does."""
+        first = self.workspace.documents.get(callee.uri, callee)
+        return Baseline(self.workspace, first, Verifiers().seen(first).seen(callee))
+
     def with_op(self, op: Operation, document: Document) -> Baseline:
         """After an operation that was taken: what it added is known from now on."""
         verifiers = self.verifiers

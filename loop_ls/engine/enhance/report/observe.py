@@ -6,12 +6,13 @@ one that failed and was passed over has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.enhance import Totals
+from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, checked
@@ -23,6 +24,7 @@ from loop_ls.formats.workflow.condition import parse_condition
 from loop_ls.formats.workflow.verdict_prompt import verdict_in
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.workspace import Workspace
 from loop_ls.text.encoding import to_units
 from loop_ls.text.json_value import JsonObject, int_field
 
@@ -40,17 +42,27 @@ def observe(
     truncated: bool = False,
     baseline: Baseline | None = None,
     ran: Iterable[str] = (),
+    workspace: Workspace | None = None,
 ) -> Observed:
     """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` are
-    the elements that ran in round 1."""
+    the elements that ran in round 1, and `workspace` is where called workflows are found as they were run."""
     baseline = baseline or Baseline.alone(document)
-    expected = frozenset(ran)
-    found = traces(place, events, document)
-    first = primaries(document)
-    failures: list[FailedStep] = []
-    for element in document.elements:
-        own = _failures(number, element, found, document, first, feedback, truncated, baseline, expected)
-        failures += own
+    every = tuple(events)
+    found = traces(place, every, document)
+    run = _Run(
+        number=number,
+        place=place,
+        events=every,
+        document=document,
+        first=primaries(document),
+        found=found,
+        feedback=feedback,
+        truncated=truncated,
+        baseline=baseline,
+        expected=frozenset(ran),
+        workspace=workspace or baseline.workspace,
+    )
+    failures = [one for element in document.elements for one in _failures(run, element)]
     return Observed(
         round=number,
         failures=tuple(failures),
@@ -75,21 +87,28 @@ def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
     return tuple(found)
 
 
-def _failures(
-    number: int,
-    element: Element,
-    found: dict[str, Trace],
-    document: Document,
-    first: dict[str, tuple[str | None, str | None]],
-    feedback: Sequence[Feedback],
-    truncated: bool,
-    baseline: Baseline,
-    expected: frozenset[str],
-) -> list[FailedStep]:
-    trace = found[element.name]
-    said = tuple(one.text for one in feedback if one.step == element.name)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of one workflow: that of the round, or a called one inside of it."""
+
+    number: int
+    place: str
+    events: Sequence[Event]
+    document: Document
+    first: Mapping[str, tuple[str | None, str | None]]
+    found: Mapping[str, Trace]
+    feedback: Sequence[Feedback]
+    truncated: bool
+    baseline: Baseline
+    expected: frozenset[str]
+    workspace: Workspace
+
+
+def _failures(run: _Run, element: Element) -> list[FailedStep]:
+    trace, document = run.found[element.name], run.document
+    said = tuple(one.text for one in run.feedback if one.step == element.name)
     failed = FailedStep(
-        round=number,
+        round=run.number,
         step=element.name,
         kind="step_error",
         target=element.kind,
@@ -100,18 +119,19 @@ def _failures(
         duration=trace.duration,
         usd=trace.usd,
         iterations=trace.iterations,
-        fallback=_fallback(trace, first.get(element.name)),
+        fallback=_fallback(trace, run.first.get(element.name)),
     )
     match trace.ended:
         case "skipped":
-            kind = "intentional_skip" if _intended(element, baseline, expected) else "skipped_by_plan"
-            return [replace(failed, kind=kind, skip_reason=f"its `if` was false: {trace.condition}")]
+            kind = "intentional_skip" if _intended(element, run.baseline, run.expected) else "skipped_by_plan"
+            skipped = replace(failed, kind=kind, skip_reason=f"its `if` was false: {trace.condition}")
+            return [skipped]
         case "none":
-            return [_not_run(failed, element, found, document, truncated)]
+            return [_not_run(failed, element, run.found, document, run.truncated)]
         case "failed":
             return [_ended_badly(failed, element, trace)]
         case "completed":
-            return _completed(failed, element, trace, found, baseline, feedback)
+            return _completed(run, failed, element, trace)
         case never:
             assert_never(never)
 
@@ -129,7 +149,7 @@ def _intended(element: Element, baseline: Baseline, expected: frozenset[str]) ->
 
 
 def _not_run(
-    failed: FailedStep, element: Element, found: dict[str, Trace], document: Document, truncated: bool
+    failed: FailedStep, element: Element, found: Mapping[str, Trace], document: Document, truncated: bool
 ) -> FailedStep:
     graph = document.graph
     needed = graph.dependencies(document.position(element))
@@ -157,15 +177,8 @@ def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedSt
     return replace(failed, kind=kind, step=name, error=error, verifier=verifier)
 
 
-def _completed(
-    failed: FailedStep,
-    element: Element,
-    trace: Trace,
-    found: dict[str, Trace],
-    baseline: Baseline,
-    feedback: Sequence[Feedback],
-) -> list[FailedStep]:
-    if any(one.negative and one.step == element.name for one in feedback):
+def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
+    if any(one.negative and one.step == element.name for one in run.feedback):
         return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
         until = element.loop.text("until") or ""
@@ -173,18 +186,69 @@ def _completed(
             return [replace(failed, kind="verifier_error", verifier=checked("error", until, trace.answer))]
         if until and trace.reason is not None and trace.reason not in _MET:
             return [replace(failed, kind="until_not_met", verifier=checked("fail", until, trace.answer))]
-    for name in baseline.verifiers.of(element.name):
-        check = found.get(name)
+    judged = _judged(run, failed, element) or _inside(run, failed, element, trace)
+    if judged:
+        return judged
+    if failed.fallback:
+        return [replace(failed, kind="fallback_output")]
+    return []
+
+
+def _judged(run: _Run, failed: FailedStep, element: Element) -> list[FailedStep]:
+    """What the verifiers of an element say of it."""
+    verifiers = run.baseline.verifiers
+    for name in verifiers.of(element.name):
+        check = run.found.get(name)
         if check is None or check.ended != "completed":
             continue
         said = verdict_in(check.output)
         if said == "fail":
             return [replace(failed, kind="verifier_fail", verifier=checked("fail", name, check.output))]
-        if said is None and name in baseline.verifiers.strict:
+        if said is None and name in verifiers.strict:
             return [replace(failed, kind="verifier_error", verifier=checked("error", name, check.output))]
-    if failed.fallback:
-        return [replace(failed, kind="fallback_output")]
     return []
+
+
+def _inside(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
+    """What failed in the workflow that an element called, where the call ended well all the same: a check in there
+    said no, a loop in there gave up. Of a loop that refines only the last iteration counts."""
+    callee = run.workspace.callee(run.document, element.reference)
+    if callee is None:
+        return []
+    found: dict[tuple[str, str], FailedStep] = {}
+    for place, events in _calls(run, element, trace):
+        inner = replace(
+            run,
+            place=place,
+            events=events,
+            document=callee,
+            first=primaries(callee),
+            found=traces(place, events, callee),
+            feedback=(),
+            baseline=run.baseline.of_called(callee),
+            expected=frozenset(),
+        )
+        for one in (each for own in callee.elements for each in _failures(inner, own)):
+            if one.weight != "soft" and one.kind != "skipped_by_plan":
+                named = replace(one, step=f"{element.name}/{one.step}", target=failed.target, range=failed.range)
+                found.setdefault((named.step, named.kind), named)
+    return list(found.values())
+
+
+def _calls(run: _Run, element: Element, trace: Trace) -> Iterable[tuple[str, Sequence[Event]]]:
+    """The places of the calls that gave what an element gave, with the facts below each."""
+    own = Place(run.place).element(element.name)
+    key = own.key if trace.attempts == 1 else own.part(str(trace.attempts))
+    below: dict[str, list[Event]] = {}
+    for event in run.events:
+        place = str(event.body.get("place", ""))
+        if place.startswith(key + "/"):
+            turn = key if element.loop is None else "/".join((key, place[len(key) + 1 :].partition("/")[0]))
+            below.setdefault(turn, []).append(event)
+    turns: Iterable[str] = (key,) if element.loop is None else trace.turns.values()
+    if element.loop_mode == "refine":
+        turns = list(turns)[-1:]
+    return [(turn, below[turn]) for turn in turns if turn in below]
 
 
 def _fallback(trace: Trace, primary: tuple[str | None, str | None] | None) -> JsonObject | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from loop_ls.contract.facts.enhance import UsedIterations
@@ -28,7 +28,7 @@ class Trace:
     """`ended` "none": it never began, or was still going on. `answered_by`: provider and model of the
     last whole answer of the element itself; `refused_by`: those of its last call that failed, and the code.
     `inner`: the step of a called workflow that failed first. `verdict` and `answer` are the judge's last.
-    `duration` in seconds."""
+    `turns` are the places of the iterations that succeeded, by number. `duration` in seconds."""
 
     ended: Literal["none", "completed", "failed", "skipped"] = "none"
     output: str = ""
@@ -42,6 +42,7 @@ class Trace:
     iterations: UsedIterations | None = None
     verdict: str | None = None
     answer: str = ""
+    turns: Mapping[int, str] = field(default_factory=dict)
     usd: float = 0.0
     began: float | None = None
     duration: float = 0.0
@@ -76,7 +77,8 @@ def _own(trace: Trace, event: Event) -> Trace:
             began = trace.began if trace.began is not None else event.at
             loop: UsedIterations | None = {"used": 0, "max": fact.max_iterations, "exit_reason": None}
             loop = loop if fact.mode == "loop" else None
-            return replace(trace, began=began, attempts=fact.attempt, ended="none", error=None, iterations=loop)
+            fresh = replace(trace, began=began, attempts=fact.attempt, ended="none", error=None)
+            return replace(fresh, iterations=loop, turns={})
         case StepCompleted() as fact:
             loop = _loop_ended(trace.iterations, fact.total_iterations or 0, fact.reason)
             done = replace(trace, ended="completed", output=fact.output, reason=fact.reason, iterations=loop)
@@ -111,7 +113,8 @@ def _inside(trace: Trace, event: Event, depth: int) -> Trace:
             loop = trace.iterations
             if loop is not None:
                 loop = {**loop, "used": max(loop["used"], fact.iteration)}
-            return replace(trace, output=fact.output or trace.output, iterations=loop)
+            turns = {**trace.turns, fact.iteration: str(event.body.get("place", ""))}
+            return replace(trace, output=fact.output or trace.output, iterations=loop, turns=turns)
         case StepFailed() as fact if trace.inner is None:
             return replace(trace, inner=fact.step or None)
         case StepCompleted() as fact if trace.inner == fact.step:
