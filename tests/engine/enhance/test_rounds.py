@@ -129,6 +129,24 @@ async def test_EB_019_a_check_said_no() -> None:
     assert found["verifier"] == {"verdict": "fail", "criterion": "verify", "reason": "FAIL: it is too long"}
 
 
+@pytest.mark.parametrize(
+    ("needs", "failed"),
+    [("[ask, extra]", "ask"), ("[extra]", "review")],
+    ids=["another one that ran", "nothing that ran"],
+)
+async def test_EB_019_what_a_check_says_counts_where_its_subject_was_skipped(needs: str, failed: str) -> None:
+    text = HEAD + (
+        "steps:\n  - {name: ask, run: 'Ask about {{input}}'}\n"
+        "  - {name: extra, needs: [ask], if: \"{{ask}} == 'no such words'\", run: 'More about {{ask}}'}\n"
+        f"  - {{name: review, needs: {needs}, run: 'Answer PASS or FAIL'}}\n"
+        "  - {name: publish, needs: [review], run: 'Publish {{ask}}'}\n"
+    )
+    script, knobs = {"review": "FAIL: too long"}, {"convergenceMode": "lenient", "maxRounds": 1}
+    loop = Loop(text=text, script=script, knobs=knobs)
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"extra": "intentional_skip", failed: "verifier_fail"}
+
+
 async def test_EB_020_a_person_rejects_a_step() -> None:
     loop = Loop(knobs={"maxRounds": 1})
     said = {"text": "too dry", "step": "review", "negative": True}

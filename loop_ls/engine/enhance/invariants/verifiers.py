@@ -27,10 +27,6 @@ class Verifiers:
         """What plans have added a check for."""
         return frozenset(subject for verifier, subject in self.checked.items() if verifier in self.added)
 
-    def of(self, name: str) -> tuple[str, ...]:
-        """The verifiers of an element."""
-        return tuple(verifier for verifier, subject in self.checked.items() if subject == name)
-
     def with_added(self, verifier: str, subject: str) -> Verifiers:
         checked = {**self.checked, verifier: subject}
         return replace(self, checked=checked, strict=self.strict | {verifier}, added=self.added | {verifier})
@@ -48,6 +44,11 @@ class Verifiers:
 
 def _subject(document: Document, name: str) -> str:
     """The last element that a verifier reads: a review that also reads the task checks the work."""
+    return next(iter(looked_at(document, name)), name)
+
+
+def looked_at(document: Document, name: str) -> tuple[str, ...]:
+    """The elements that a verifier reads or waits for, the last one first."""
     element = document.element(name)
     read = frozenset() if element is None else reads(document, element) | {need.name for need in element.needs}
-    return next((one.name for one in reversed(document.elements) if one.name in read and one.name != name), name)
+    return tuple(one.name for one in reversed(document.elements) if one.name in read and one.name != name)

@@ -14,6 +14,7 @@ from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.enhance import Totals
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.verifiers import looked_at
 from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, checked
 from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
@@ -30,6 +31,9 @@ from loop_ls.text.json_value import JsonObject, int_field
 
 #: Ends of a loop that are none of its limits.
 _MET = frozenset({"condition_met", "completed"})
+#: Ends of an element that was run.
+_RAN = frozenset({"completed", "failed"})
+_NO_TRACE = Trace()
 
 
 def observe(
@@ -70,7 +74,7 @@ def observe(
         output=output,
         successful=not truncated and _successful(document, found, failures),
         truncated_by_budget=truncated,
-        ran=tuple(one.name for one in document.elements if found[one.name].ended in ("completed", "failed")),
+        ran=tuple(one.name for one in document.elements if found[one.name].ended in _RAN),
         feedback=tuple(feedback),
     )
 
@@ -197,9 +201,9 @@ def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) ->
 def _judged(run: _Run, failed: FailedStep, element: Element) -> list[FailedStep]:
     """What the verifiers of an element say of it."""
     verifiers = run.baseline.verifiers
-    for name in verifiers.of(element.name):
+    for name, subject in verifiers.checked.items():
         check = run.found.get(name)
-        if check is None or check.ended != "completed":
+        if check is None or check.ended != "completed" or _subject_of(run, name, subject) != element.name:
             continue
         said = verdict_in(check.output)
         if said == "fail":
@@ -207,6 +211,13 @@ def _judged(run: _Run, failed: FailedStep, element: Element) -> list[FailedStep]
         if said is None and name in verifiers.strict:
             return [replace(failed, kind="verifier_error", verifier=checked("error", name, check.output))]
     return []
+
+
+def _subject_of(run: _Run, verifier: str, subject: str) -> str:
+    """What a verifier checked in this run: where its subject was skipped the last one that it reads and that ran, and
+    where nothing of that ran the verifier itself. What it says is never lost."""
+    read = looked_at(run.document, verifier)
+    return next((one for one in (subject, *read) if run.found.get(one, _NO_TRACE).ended in _RAN), verifier)
 
 
 def _inside(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
