@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.enhance.loops import HEAD, Loop, failing
+from tests.engine.enhance.loops import HEAD, Loop, failing, plan_of
 
 CHILD = HEAD.replace("name: report", "name: child")
 #: A workflow whose own check says no.
@@ -99,3 +99,40 @@ async def test_EB_017_of_a_call_that_was_tried_again_the_last_try_counts() -> No
     loop = Loop(text=text, more={"child.yaml": REVIEWED}, script=script, knobs={"maxRounds": 1})
     assert (await loop.run()).reason == "max_rounds"
     assert loop.kinds() == {"part/words": "verifier_fail"}
+
+
+#: A workflow of one step, for items.
+ONE = CHILD + "steps:\n  - {name: final, run: 'Print {{item}}'}\n"
+GOING_ON = ITEMS.replace("max_iterations: 3,", "max_iterations: 3, on_failure: continue,")
+
+
+async def test_EB_018_an_item_that_was_passed_over_has_failed() -> None:
+    script = {"final": ["one", "two", failing("bad_answer")]}
+    loop = Loop(text=GOING_ON, more={"child.yaml": ONE}, script=script, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"part": "bad_output"}
+    assert loop.reports[0]["failures"][0]["error"]["message"].startswith("1 of 3 items failed; item 3: ")
+
+
+async def test_EB_018_a_rate_of_the_author_says_how_many_items_are_enough() -> None:
+    text = GOING_ON.replace("max_iterations: 3,", "max_iterations: 3, min_success_rate: 0.6,")
+    script = {"final": ["one", "two", failing("bad_answer")]}
+    loop = Loop(text=text, more={"child.yaml": ONE}, script=script, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "converged"
+
+
+async def test_EB_017_an_item_that_passed_on_a_further_try_has_not_failed() -> None:
+    text = ITEMS.replace("max_iterations: 3,", "max_iterations: 3, on_failure: retry, max_retries: 1,")
+    script = {"final": ["one", failing("bad_answer"), "two", "three"]}
+    loop = Loop(text=text, more={"child.yaml": ONE}, script=script, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "converged"
+
+
+async def test_EB_018_a_plan_says_no_rate_that_is_enough() -> None:
+    rate = {"op": "set_min_success_rate", "target": "part", "value": 0.5}
+    script = {"final": ["one", "two", failing("bad_answer")]}
+    knobs = {"maxRounds": 2, "onFixation": "warn"}
+    loop = Loop(text=GOING_ON, more={"child.yaml": ONE}, script=script, planner=[plan_of(rate)], knobs=knobs)
+    loop.models.script["final"] = script["final"] + ["one", "two", failing("bad_answer")]
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds(2) == {"part": "bad_output"}

@@ -135,6 +135,7 @@ EVADING = {
     "policies: on with a failing loop that inherits halt": [
         op("set_on_failure", target="polish", on_failure="continue")
     ],
+    "policies: on with a loop that has not failed so far": [op("set_on_failure", target="each", on_failure="continue")],
     "policies: on with a failing check": [op("set_on_failure", target="review", on_failure="continue")],
     "policies: on with what a guard reads": [op("set_on_failure", target="approve", on_failure="continue")],
     "rates: a lower one": [op("set_min_success_rate", target="each", value=0.7)],

@@ -195,10 +195,15 @@ def _subject(it: Compared) -> Iterator[Violation]:
 def _policies(it: Compared) -> Iterator[Violation]:
     watched = it.base.failed | set(it.base.verifiers.checked) | guard_sources(it.base.first)
     for element, before, now in it.both():
-        if element.name in watched and POLICY_RANK.get(now.policy, 2) > POLICY_RANK.get(before.policy, 0):
+        if POLICY_RANK.get(now.policy, 2) <= POLICY_RANK.get(before.policy, 0):
+            continue
+        if element.name in watched:
             told = (
                 f"`{element.name}` failed or decides: `{now.policy}` instead of `{before.policy}` would hide failures"
             )
+            yield Violation("hides_failure", element.name, told, now.policy)
+        elif element.loop is not None and now.policy == "continue":
+            told = f"`continue` would leave out what fails in `{element.name}`, now or later"
             yield Violation("hides_failure", element.name, told, now.policy)
 
 

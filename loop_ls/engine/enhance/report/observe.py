@@ -190,12 +190,25 @@ def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) ->
             return [replace(failed, kind="verifier_error", verifier=checked("error", until, trace.answer))]
         if until and trace.reason is not None and trace.reason not in _MET:
             return [replace(failed, kind="until_not_met", verifier=checked("fail", until, trace.answer))]
-    judged = _judged(run, failed, element) or _inside(run, failed, element, trace)
-    if judged:
-        return judged
+    found = _items(run, failed, element, trace) or _judged(run, failed, element) or _inside(run, failed, element, trace)
+    if found:
+        return found
     if failed.fallback:
         return [replace(failed, kind="fallback_output")]
     return []
+
+
+def _items(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
+    """Items that failed, and that the loop went on without: a failure as that of a step with `continue` is. Whoever
+    wrote a `min_success_rate` has said how many are enough; one that a plan wrote says nothing."""
+    before = run.baseline.shape(element.name)
+    if element.loop_mode != "iterate" or not trace.lost or (before is not None and before.rate > 0):
+        return []
+    number = min(trace.lost)
+    error = dict(trace.lost[number])
+    total = len(trace.lost) + len(trace.turns)
+    error["message"] = f"{len(trace.lost)} of {total} items failed; item {number}: {error.get('message', '')}"
+    return [replace(failed, kind=kind_of(error), error=error)]
 
 
 def _judged(run: _Run, failed: FailedStep, element: Element) -> list[FailedStep]:

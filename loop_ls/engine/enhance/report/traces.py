@@ -10,6 +10,7 @@ from loop_ls.contract.facts.enhance import UsedIterations
 from loop_ls.contract.facts.kinds import (
     Call,
     Iteration,
+    IterationFailed,
     Judged,
     StepCompleted,
     StepFailed,
@@ -28,7 +29,8 @@ class Trace:
     """`ended` "none": it never began, or was still going on. `answered_by`: provider and model of the
     last whole answer of the element itself; `refused_by`: those of its last call that failed, and the code.
     `inner`: the step of a called workflow that failed first. `verdict` and `answer` are the judge's last.
-    `turns` are the places of the iterations that succeeded, by number. `duration` in seconds."""
+    `turns` are the places of the iterations that succeeded, by number; `lost` are the errors of those that
+    failed and did not succeed on a later try. `duration` in seconds."""
 
     ended: Literal["none", "completed", "failed", "skipped"] = "none"
     output: str = ""
@@ -43,6 +45,7 @@ class Trace:
     verdict: str | None = None
     answer: str = ""
     turns: Mapping[int, str] = field(default_factory=dict)
+    lost: Mapping[int, Mapping[str, Json]] = field(default_factory=dict)
     usd: float = 0.0
     began: float | None = None
     duration: float = 0.0
@@ -78,7 +81,7 @@ def _own(trace: Trace, event: Event) -> Trace:
             loop: UsedIterations | None = {"used": 0, "max": fact.max_iterations, "exit_reason": None}
             loop = loop if fact.mode == "loop" else None
             fresh = replace(trace, began=began, attempts=fact.attempt, ended="none", error=None)
-            return replace(fresh, iterations=loop, turns={})
+            return replace(fresh, iterations=loop, turns={}, lost={})
         case StepCompleted() as fact:
             loop = _loop_ended(trace.iterations, fact.total_iterations or 0, fact.reason)
             done = replace(trace, ended="completed", output=fact.output, reason=fact.reason, iterations=loop)
@@ -114,7 +117,10 @@ def _inside(trace: Trace, event: Event, depth: int) -> Trace:
             if loop is not None:
                 loop = {**loop, "used": max(loop["used"], fact.iteration)}
             turns = {**trace.turns, fact.iteration: str(event.body.get("place", ""))}
-            return replace(trace, output=fact.output or trace.output, iterations=loop, turns=turns)
+            lost = {number: error for number, error in trace.lost.items() if number != fact.iteration}
+            return replace(trace, output=fact.output or trace.output, iterations=loop, turns=turns, lost=lost)
+        case IterationFailed() as fact if depth == 1:
+            return replace(trace, lost={**trace.lost, fact.iteration: cast("dict[str, Json]", fact.error)})
         case StepFailed() as fact if trace.inner is None:
             return replace(trace, inner=fact.step or None)
         case StepCompleted() as fact if trace.inner == fact.step:
