@@ -56,7 +56,8 @@ class EnhanceMemory:
         """What a round was like: an element that failed once is watched from then on."""
         self.observed[number] = observed
         names = {one.step.partition("/")[0] for one in observed.failures}
-        self.baseline = replace(self.baseline, failed=self.baseline.failed | names)
+        refused = (one.verifier.criterion for one in observed.failures if one.kind == "verifier_fail")
+        self.baseline = replace(self.baseline.having_refused(refused), failed=self.baseline.failed | names)
         inner = {name for one in observed.failures for name in one.step.split("/")[1:]}
         for path, known in self.files.items():
             self.files[path] = replace(known, failed=known.failed | inner)

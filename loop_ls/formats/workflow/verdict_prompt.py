@@ -10,9 +10,18 @@ from typing import Literal
 
 _PASS = re.compile(r"(?<![\w{.])PASS(?:ED)?(?![\w}])")
 _FAIL = re.compile(r"(?<![\w{.])FAIL(?:ED)?(?![\w}])")
-_SAID = re.compile(r"\W*(?:(?P<fail>fail(?:ed|s)?)|pass(?:ed|es)?)\b", re.IGNORECASE)
+#: A prompt that is repeated in the answer: `PASS or FAIL: FAIL`.
+_CHOICE = r"pass\s*(?:or|/|\|)\s*fail(?![^\W_])"
+#: What stands before a verdict, in mark-up or not: `**Verdict:** FAIL`, `## Result`, `The final answer is PASS`.
+_BEFORE = (
+    r"[\W_]*(?:(?:(?:my|the|final|overall)[\W_]+){0,3}"
+    r"(?:verdict|result|answer|assessment|conclusion|decision|evaluation|outcome|status|judge?ment)"
+    rf"[ \t]*(?:(?:is|would be)\b|[^\w \t]|_)[\W_]*)?(?:{_CHOICE}[\W_]*)?"
+)
+_PASSES = rf"(?!{_CHOICE})pass(?:ed|es)?(?![^\W_])"
+_SAID = re.compile(rf"{_BEFORE}(?:(?P<fail>fail(?:ed|s)?(?![^\W_]))|{_PASSES})", re.IGNORECASE)
 #: The same of an answer that says PASS, for whoever looks for a pattern.
-SAYS_PASS = r"(?i)^\W*pass(?:ed|es)?\b"
+SAYS_PASS = rf"(?i)^{_BEFORE}{_PASSES}"
 
 
 def asks_for_verdict(prompt: str) -> bool:
@@ -21,7 +30,7 @@ def asks_for_verdict(prompt: str) -> bool:
 
 
 def verdict_in(answer: str) -> Literal["pass", "fail"] | None:
-    """What an answer begins with; None: with neither."""
+    """What an answer begins with, behind mark-up and words such as `Verdict:`; None: with neither."""
     found = _SAID.match(answer)
     if found is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.enhance.loops import HEAD, Loop, failing, plan_of
+from tests.engine.enhance.loops import HEAD, Loop, failing, instructions, plan_of
 
 CHILD = HEAD.replace("name: report", "name: child")
 #: A workflow whose own check says no.
@@ -136,3 +136,11 @@ async def test_EB_018_a_plan_says_no_rate_that_is_enough() -> None:
     loop.models.script["final"] = script["final"] + ["one", "two", failing("bad_answer")]
     assert (await loop.run()).reason == "max_rounds"
     assert loop.kinds(2) == {"part": "bad_output"}
+
+
+async def test_EB_019_a_check_inside_that_has_said_no_takes_it_back_with_yes_alone() -> None:
+    script = {"check": ["FAIL: too long", "Bananas are yellow."]}
+    better = plan_of(instructions("draft", "Write shortly about {{input}}"))
+    loop = Loop(TEMPLATE, script, [better], {"maxRounds": 2}, {"child.yaml": REVIEWED})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds(2) == {"part/words": "verifier_error"}

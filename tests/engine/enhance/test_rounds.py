@@ -147,6 +147,21 @@ async def test_EB_019_what_a_check_says_counts_where_its_subject_was_skipped(nee
     assert loop.kinds() == {"extra": "intentional_skip", failed: "verifier_fail"}
 
 
+async def test_EB_019_a_check_said_no_behind_mark_up() -> None:
+    text = THREE + CHECKED[len(SKIPPING) :]
+    loop = Loop(text=text, script={"verify": "**Verdict:** FAIL, it is too long"}, knobs={"maxRounds": 1})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"publish": "verifier_fail"}
+
+
+async def test_EB_019_a_check_that_has_said_no_takes_it_back_with_yes_alone() -> None:
+    text = THREE + CHECKED[len(SKIPPING) :]
+    script = {"verify": ["FAIL: it is too long", "Bananas are yellow."]}
+    loop = Loop(text=text, script=script, planner=[BETTER], knobs={"maxRounds": 2})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds(2) == {"publish": "verifier_error"}
+
+
 async def test_EB_020_a_person_rejects_a_step() -> None:
     loop = Loop(knobs={"maxRounds": 1})
     said = {"text": "too dry", "step": "review", "negative": True}

@@ -17,7 +17,7 @@ from loop_ls.index.document import Document
 @dataclass(frozen=True, slots=True)
 class Verifiers:
     """`checked`: verifier -> what it checks, itself where that is nothing of this file. `strict` are those
-    that must say PASS or FAIL: declared ones and those that plans `added`."""
+    that must say PASS or FAIL: declared ones, those that plans `added`, and those that have said FAIL."""
 
     checked: Mapping[str, str] = field(default_factory=dict)
     strict: frozenset[str] = frozenset()
@@ -30,6 +30,10 @@ class Verifiers:
     def with_added(self, verifier: str, subject: str) -> Verifiers:
         checked = {**self.checked, verifier: subject}
         return replace(self, checked=checked, strict=self.strict | {verifier}, added=self.added | {verifier})
+
+    def having_failed(self, names: Iterable[str]) -> Verifiers:
+        """After a round in which these said FAIL: what says neither PASS nor FAIL later takes nothing back."""
+        return replace(self, strict=self.strict | (frozenset(names) & self.checked.keys()))
 
     def seen(self, document: Document, declared: Iterable[str] = ()) -> Verifiers:
         """With those of a text; what is known already stays."""
