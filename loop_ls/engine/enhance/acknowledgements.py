@@ -6,10 +6,10 @@ An answer for another plan is ignored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.answers import Acknowledged, Chosen, Done
+from loop_ls.contract.answers import Acknowledged, Chosen, Done, Node
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.run_state import Question
@@ -18,6 +18,8 @@ from loop_ls.engine.core.ports import Recorded
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.engine.projections.run_graph import drawn
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import Json
 
@@ -69,18 +71,38 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> C
 
 
 async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Done:
-    """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`."""
+    """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`.
+    Raises `Refused`."""
     text, step = given.get("text"), given.get("step")
     if not isinstance(text, str) or not text.strip():
         raise Refused("bad_argument", "Missing `text`: your feedback on the round.")
     if step is not None and not isinstance(step, str):
         raise Refused("bad_argument", "`step` must be the name of a step.")
+    if step:
+        _known_step(step, [*_names(await drawn(journal, run.run_id))])
     said = Feedback(text=plain_text(text), negative=given.get("negative") is True, step=step or None)
     async with run.asked:
         await journal.append(run.run_id, facts=[said.fact()], ongoing=True)
         if run.state.ended:
             raise Refused("wrong_status", f"Run {run.run_id} has just ended.")
     return {"ok": True}
+
+
+def _known_step(step: str, names: Sequence[str]) -> None:
+    """Whether the round has it: feedback that is about nothing would change nothing. Raises `Refused`."""
+    if not names or step in names:  # a text without a graph ends the round before any step
+        return
+    near = nearest(step, names)
+    guess = f"; did you mean `{near}`?" if near else "."
+    raise Refused("bad_argument", f"The workflow has no step or loop `{step}`{guess}")
+
+
+def _names(nodes: Sequence[Node], above: str = "") -> Iterator[str]:
+    """Of all steps and loops; those of called workflows behind their caller (`develop/review`)."""
+    for node in nodes:
+        name = f"{above}{node['name']}"
+        yield name
+        yield from _names(node.get("inner") or [], f"{name}/")
 
 
 def _question(state: RunState, kind: str) -> Question:

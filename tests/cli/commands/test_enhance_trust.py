@@ -316,6 +316,14 @@ def test_feedback_may_reject_a_step(alone: CliProject, rejects: bool) -> None:
     assert (told["text"], told["step"], told["negative"]) == ("shorter", "draft", rejects)
 
 
+def test_feedback_on_a_step_that_is_not_there_is_refused(alone: CliProject) -> None:
+    run_id = _paused(alone)
+    done = alone.call("enhance", "--feedback", run_id, "--reject", "--text", "no", "--step", "drft")
+    assert (done.returncode, "did you mean `draft`?" in done.stderr) == (2, True), done.stderr
+    facts = [json.loads(line) for line in alone.call("runs", "events", run_id, "--json").stdout.splitlines()]
+    assert [fact for fact in facts if fact["kind"] == "feedback"] == []
+
+
 def test_a_loop_is_told_from_another_command(alone: CliProject) -> None:
     run_id = _paused(alone)
     assert alone.call("enhance", "--feedback", run_id, "--text", "shorter", "--step", "draft").returncode == 0

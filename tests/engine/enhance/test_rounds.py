@@ -177,6 +177,23 @@ async def test_EB_020_a_person_rejects_a_step() -> None:
     assert loop.reports[0]["user_feedback"][0]["text"] == "too dry"
 
 
+@pytest.mark.parametrize("step", [None, "drft", "extra"], ids=["no step", "an unknown step", "a step that was skipped"])
+async def test_EB_020_a_rejection_that_names_nothing_that_ran_is_one_of_the_result(step: str | None) -> None:
+    skipped = "  - {name: extra, needs: [draft], if: \"{{draft}} == 'no such words'\", run: 'More'}\n"
+    text = THREE.replace("  - name: publish", skipped + "  - name: publish")
+    loop = Loop(text=text, knobs={"maxRounds": 1, "convergenceMode": "lenient"})
+    said = {"text": "too dry", "negative": True, **({"step": step} if step else {})}
+
+    def ask(request: object) -> str:
+        loop.recorder.facts.append(("feedback", said))
+        return "reviewed"
+
+    loop.models.script["review"] = [ask]
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"extra": "intentional_skip", "publish": "user_rejected"}
+    assert loop.reports[0]["failures"][-1]["feedback"] == ["too dry"]
+
+
 LOOPING = (
     HEAD
     + """\

@@ -98,7 +98,7 @@ class FailedStep:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a person said of a round; `step` None: of all of it. `negative` rejects the step."""
+    """What a person said of a round; `step` None: of all of it. `negative` rejects the step, or else the result."""
 
     text: str
     at: str

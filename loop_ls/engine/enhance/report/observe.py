@@ -110,7 +110,7 @@ class _Run:
 
 def _failures(run: _Run, element: Element) -> list[FailedStep]:
     trace, document = run.found[element.name], run.document
-    said = tuple(one.text for one in run.feedback if one.step == element.name)
+    said = tuple(one.text for one in run.feedback if _meant(run, one) == element.name)
     failed = FailedStep(
         round=run.number,
         step=element.name,
@@ -182,7 +182,7 @@ def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedSt
 
 
 def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
-    if any(one.negative and one.step == element.name for one in run.feedback):
+    if any(one.negative and _meant(run, one) == element.name for one in run.feedback):
         return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
         until = element.loop.text("until") or ""
@@ -196,6 +196,17 @@ def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) ->
     if failed.fallback:
         return [replace(failed, kind="fallback_output")]
     return []
+
+
+def _meant(run: _Run, said: Feedback) -> str | None:
+    """Whom feedback is about. A rejection that names nothing that ran is one of the result: it is never lost."""
+    if not said.negative:
+        return said.step
+    named = (said.step or "").partition("/")[0]
+    if run.found.get(named, _NO_TRACE).ended in _RAN:
+        return named
+    last = _last_completed(run.document, run.found)
+    return None if last is None else last.name
 
 
 def _items(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
@@ -294,10 +305,16 @@ def _totals(document: Document, found: dict[str, Trace], failures: Sequence[Fail
     )
 
 
-def _successful(document: Document, found: dict[str, Trace], failures: Sequence[FailedStep]) -> bool:
+def _last_completed(document: Document, found: Mapping[str, Trace]) -> Element | None:
+    """Who gave the output."""
+    steps = document.steps or document.elements
+    return next((one for one in reversed(steps) if found[one.name].ended == "completed"), None)
+
+
+def _successful(document: Document, found: Mapping[str, Trace], failures: Sequence[FailedStep]) -> bool:
     """Whether the final output is there and no step that it depends on failed hard."""
     steps = document.steps or document.elements
-    last = next((one for one in reversed(steps) if found[one.name].ended == "completed"), None)
+    last = _last_completed(document, found)
     if last is None or any(found[one.name].ended in ("failed", "none") for one in steps[steps.index(last) + 1 :]):
         return False
     position = document.position(last)
