@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import cast
 
 from loop_ls.contract.answers import Node
 from loop_ls.contract.run_view.rounds import listed
@@ -35,7 +36,7 @@ async def drawn(journal: Journal, run_id: str, place: str = "") -> list[Node]:
     plan = await journal.read(read_plan, run_id, started.body, journal.storage.text)
     if plan.format == "enhance":
         text = await journal.read(_of_round, journal, plan, place)
-        plan = plan if text is None else replace(plan, texts={**plan.texts, plan.path: text})
+        plan = plan if text is None else replace(plan, texts={**plan.texts, **_texts_in(plan, text)})
     return graph_of(plan)
 
 
@@ -51,6 +52,13 @@ def _of_round(journal: Journal, plan: Plan, place: str) -> str | None:
     if wanted.isascii() and wanted.isdigit():
         return text_of(int(wanted))
     return text_of(last_of(lambda number: text_of(number) is not None))
+
+
+def _texts_in(plan: Plan, text: str) -> dict[str, str]:
+    """The texts of a round by path: several where plans may edit called workflows, too."""
+    from loop_ls.engine.enhance.plan.bundle import Bundle  # no start waits for what few runs need
+
+    return Bundle(plan.path, tuple(cast("list[str]", plan.details.get("files") or []))).apart(text)
 
 
 def graph_of(plan: Plan) -> list[Node]:

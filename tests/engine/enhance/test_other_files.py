@@ -95,6 +95,21 @@ async def test_EB_131_a_plan_edits_a_called_workflow_and_the_next_round_runs_it(
     ]
 
 
+async def test_EB_131_the_steps_of_all_files_are_known_to_whoever_looks_at_a_round(project: EngineProject) -> None:
+    engine = await project.open()
+    run_id = (await begun(project, engine, editor=True))["runId"]
+    await sent_by(engine, run_id)
+    nodes = (await engine.graph(run_id))["nodes"]
+    assert [(node["name"], [one["name"] for one in node.get("inner") or []]) for node in nodes] == [
+        ("draft", ["words"]),
+        ("publish", []),
+    ]
+    refused: Json = dict(await engine.enhance("feedback", run_id, {"text": "no", "step": "drft", "negative": True}))
+    assert (refused["code"], "did you mean `draft`?" in refused["message"]) == ("bad_argument", True)
+    for step in ("draft", "draft/words", None):
+        assert (await engine.enhance("feedback", run_id, {"text": "no", "step": step, "negative": True}))["ok"]
+
+
 async def test_EB_131_the_planner_sees_the_files_that_it_may_change_and_the_others_apart(
     project: EngineProject,
 ) -> None:
