@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 
 from loop_ls.contract.facts.payload import Fact
-from loop_ls.engine.checks.outcome import Outcome, failed, passed
+from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
 from loop_ls.engine.core.ports import Recorder
 from loop_ls.engine.judges.test_command import Command, CommandResult
 from loop_ls.formats.checks.model import Check
@@ -39,6 +39,9 @@ async def recorded_result(
 
 
 def outcome_of(check: Check, found: CommandResult) -> Outcome:
+    """A program that did not come to its end has not passed, and `not-` makes no pass of that."""
     output = found.output[-TAIL:]
     reason = f"{found.told}\n{output}" if output else found.told
-    return passed(check, reason) if found.passed else failed(check, reason)
+    if found.passed:
+        return passed(check, reason)
+    return undecided(check, reason) if check.negated and not found.decided else failed(check, reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loop_ls.engine.checks.json_values import NoJson, as_number, at_path, json_parts, some_json, whole_json
 from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
-from loop_ls.formats.checks.json_schema import PATTERN_LIMIT, SCHEMA_LIMIT, TookTooLong, misfit
+from loop_ls.formats.checks.json_schema import PATTERN_LIMIT, SCHEMA_LIMIT, TookTooLong, Unresolved, misfit
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.common.regex_check import compiled, found_in
 from loop_ls.text.json_value import Json
@@ -16,6 +16,8 @@ def judge_text(check: Check, output: str, limit: float = PATTERN_LIMIT) -> Outco
         found = _judge(check, output.strip(), limit)
     except TookTooLong:
         found = undecided(check, f"the JSON Schema took longer than {SCHEMA_LIMIT:g} s")
+    except Unresolved as reason:  # it does not fit, which `not-` makes no pass of
+        found = undecided(check, str(reason)) if check.negated else failed(check, str(reason))
     return turned_around(found) if check.negated else found
 
 

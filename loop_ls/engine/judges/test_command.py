@@ -30,9 +30,12 @@ _TIMES = re.compile(r"\s*\(?\d+(?:\.\d+)?\s*m?s\)?$")
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
+    """`decided`: the program came to its end by itself; of one that did not nobody knows what it would have said."""
+
     passed: bool
     told: str
     output: str = ""
+    decided: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,10 @@ class Command:
     async def run(self) -> CommandResult:
         """Cancelling ends the whole process group."""
         if not self.words:
-            return CommandResult(False, "no command")
+            return CommandResult(False, "no command", decided=False)
         env = supervisor.reduced(self.environ)
         if not self._is_there(env):
-            return CommandResult(False, f"`{self.words[0]}` is not a program that can be started")
+            return CommandResult(False, f"`{self.words[0]}` is not a program that can be started", decided=False)
         try:
             with using_program(self.words, self.folder):
                 held = await supervisor.start(
@@ -62,7 +65,8 @@ class Command:
                     stderr=asyncio.subprocess.STDOUT,
                 )
         except OSError as error:
-            return CommandResult(False, f"`{self.words[0]}` could not be started: {error.strerror or error}")
+            told = f"`{self.words[0]}` could not be started: {error.strerror or error}"
+            return CommandResult(False, told, decided=False)
         heard = bytearray()
         reading = asyncio.create_task(_tail(held.process.stdout, heard))
         giving = asyncio.create_task(_give(held.process.stdin, self.given or ""))
@@ -70,11 +74,11 @@ class Command:
             async with asyncio.timeout(self.limit):
                 status = await held.wait()
             await asyncio.wait({reading}, timeout=1)
-            return CommandResult(status == 0, _how(status), _text(heard))
+            return CommandResult(status == 0, _how(status), _text(heard), decided=not _by_signal(status))
         except TimeoutError:
             await held.stop(gently=True)
             await asyncio.wait({reading}, timeout=1)
-            return CommandResult(False, f"it took longer than {self.limit:g} s", _text(heard))
+            return CommandResult(False, f"it took longer than {self.limit:g} s", _text(heard), decided=False)
         finally:
             if held.running:
                 await asyncio.shield(held.stop())
@@ -113,8 +117,13 @@ def _is_relative(word: str) -> bool:
     return "/" in word and not word.startswith("/")
 
 
+def _by_signal(status: int) -> bool:
+    """As a shell says it: 128 and the number of the signal, of which there are 64."""
+    return 128 < status <= 192
+
+
 def _how(status: int) -> str:
-    if status > 128:
+    if _by_signal(status):
         return f"it was ended by signal {status - 128}"
     return f"it ended with status {status}"
 

@@ -28,6 +28,10 @@ class TookTooLong(Exception):
     """Nobody knows whether the value fits."""
 
 
+class Unresolved(Exception):
+    """Nobody knows either: a reference in the schema leads nowhere."""
+
+
 class _Misfit(Protocol):
     message: str
     json_path: str
@@ -52,14 +56,15 @@ def schema_problem(schema: Json) -> str:
 
 
 def misfit(value: Json, schema: Json, limit: float = SCHEMA_LIMIT) -> str:
-    """The first thing that does not fit, with its path; empty: all of it does. Raises `TookTooLong`."""
+    """The first thing that does not fit, with its path; empty: all of it does. Raises `TookTooLong` and
+    `Unresolved`."""
     unresolvable = import_module("referencing.exceptions").Unresolvable
     validator = _validator()(schema, registry=import_module("referencing").Registry())
     before = _until.set(time.monotonic() + limit)
     try:
         return next(map(_told, validator.iter_errors(value)), "")
     except (unresolvable, RecursionError) as error:
-        return f"the references in the schema cannot be resolved: {error}"
+        raise Unresolved(f"the references in the schema cannot be resolved: {error}") from None
     finally:
         _until.reset(before)
 
@@ -74,9 +79,12 @@ def _validator() -> Callable[..., _Validator]:
 
     def pattern(validator: object, written: str, instance: Json, schema: Json) -> Iterator[Exception]:
         source = compiled(written).source
-        if isinstance(instance, str) and (
-            source is None or not found_in(source, instance, PATTERN_LIMIT, exact_case=True)
-        ):
+        if not isinstance(instance, str):
+            return
+        found = False if source is None else found_in(source, instance, PATTERN_LIMIT, exact_case=True)
+        if found is None:
+            raise TookTooLong
+        if not found:
             yield exceptions.ValidationError(f"{instance!r} does not match {written!r}")
 
     plain = validators.Draft202012Validator

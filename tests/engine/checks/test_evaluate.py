@@ -12,6 +12,7 @@ from loop_ls.engine.checks.evaluate import evaluated
 from loop_ls.engine.checks.outcome import Outcome, all_pass, failed, feedback, passed, total_score, undecided
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.text_checks import judge_text
+from loop_ls.formats.checks import json_schema
 from loop_ls.formats.checks.model import Check, Checks
 from loop_ls.formats.checks.read import read_checks
 
@@ -89,9 +90,17 @@ def test_a_pattern_that_takes_too_long_is_an_error_whichever_way_it_is_turned(wr
 
 
 def test_nothing_is_fetched_for_a_schema() -> None:
-    found = judge_text(check("type: is-json, value: {$ref: 'http://127.0.0.1:9/schema'}"), "{}")
-    assert found.verdict == "fail"
-    assert "cannot be resolved" in found.reason
+    for kind, verdict in (("is-json", "fail"), ("not-is-json", "error"), ("not-contains-json", "error")):
+        found = judge_text(check(f"type: {kind}, value: {{$ref: 'http://127.0.0.1:9/schema'}}"), "{}")
+        assert found.verdict == verdict
+        assert "cannot be resolved" in found.reason
+
+
+@pytest.mark.parametrize("kind", ["is-json", "not-is-json"])
+def test_a_pattern_in_a_schema_that_takes_too_long_is_an_error(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_schema, "PATTERN_LIMIT", 0.001)
+    found = judge_text(check(f"type: {kind}, value: {{pattern: '(a|a)+$'}}"), json.dumps("a" * 5_000 + "b"))
+    assert found.verdict == "error"
 
 
 async def test_places() -> None:

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.values import Program
 from loop_ls.engine.core.plan import Plan
@@ -177,6 +179,31 @@ async def test_a_command_that_takes_longer_than_its_timeout_fails(tmp_path: Path
     (fact,) = ran.of("checked")
     assert fact["verdict"] == "fail"
     assert "longer than 0.1 s" in fact["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("/nonexistent/x", "is not a program"),
+        (f'{sys.executable}, -c, "import time; time.sleep(60)"', "longer than 0.1 s"),
+        ("sh, -c, kill -9 $$", "by signal 9"),
+    ],
+)
+async def test_a_negated_command_that_does_not_come_to_its_end_decides_nothing(
+    words: str, told: str, tmp_path: Path
+) -> None:
+    limit = ", timeout: 100ms" if "sleep" in words else ""
+    checks = f"assert: [{{on: step.draft, type: not-command, value: [{words}]{limit}}}]"
+    ran = await checked(STEPS, checks, {"draft": "yes"}, root=str(tmp_path))
+    (fact,) = ran.of("checked")
+    assert (fact["verdict"], told in fact["reason"]) == ("error", True)
+    assert ran.reason != "completed"
+
+
+async def test_a_negated_command_that_ends_with_a_status_passes(tmp_path: Path) -> None:
+    checks = "assert: [{on: step.draft, type: not-command, value: [sh, -c, exit 255]}]"
+    ran = await checked(STEPS, checks, {"draft": "yes"}, root=str(tmp_path))
+    assert [fact["verdict"] for fact in ran.of("checked")] == ["pass"]
 
 
 async def test_a_mock_run_starts_no_program_and_says_so() -> None:
