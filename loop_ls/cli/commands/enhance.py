@@ -117,7 +117,11 @@ async def _stop(engine: EngineClient, run_id: str, args: argparse.Namespace) -> 
 async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:
     if args.text is None:
         return refusal("bad_argument", "`--feedback` needs `--text`.")
-    given = {"text": read_input(args.text), "negative": bool(args.reject)}
+    try:
+        text = await asyncio.to_thread(read_input, args.text)
+    except Wrong as wrong:
+        return refusal("bad_argument", f"{wrong}.")
+    given = {"text": text, "negative": bool(args.reject)}
     return await engine.enhance(run_id, "feedback", {**given, **({"step": args.step} if args.step else {})})
 
 

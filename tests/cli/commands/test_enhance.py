@@ -56,6 +56,12 @@ def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(al
     ] == []
 
 
+def test_feedback_from_a_file_that_is_not_there_is_refused(alone: CliProject) -> None:
+    done = alone.call("enhance", "--feedback", "no-such-run", "--text", "@nofile")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "the input @nofile cannot be read" in done.stderr
+
+
 def test_a_failing_check_is_not_passed_over_whatever_the_planner_proposes(alone: CliProject) -> None:
     checked = BROKEN.replace(
         "  - name: publish", "  - {name: check, run: 'Look at {{draft}}: PASS or FAIL?'}\n  - name: publish"
