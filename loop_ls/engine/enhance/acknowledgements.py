@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.contract.answers import Acknowledged, Chosen, Done, Node
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
+from loop_ls.contract.facts.kinds import Resumed
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.run_state import Question
 from loop_ls.engine.core.errors import Refused
@@ -116,11 +117,16 @@ def _question(state: RunState, kind: str) -> Question:
 async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fact) -> None:
     async with run.asked:
         kind, body = fact
-        fact = (kind, {"place": question["place"], **body} if "place" in question else body)
+        facts = [(kind, {"place": question["place"], **body} if "place" in question else body)]
+        waits = kind == "loop_continued" and run.state.status == "interrupted"
+        if waits:  # since an engine ended under it: whoever answers wants it to go on
+            facts.insert(0, Resumed().fact())
         answer: Recorded = {"value": body["answer"]}
-        done = await journal.append(run.run_id, str(question["question"]), [fact], answer, ongoing=True)
+        done = await journal.append(run.run_id, str(question["question"]), facts, answer, ongoing=True)
         if not done:
             raise Refused("wrong_status", f"Run {run.run_id} was already answered.", "Another user was faster.")
+        if waits:
+            run.control.resume()
 
 
 TELL = {"acknowledge": acknowledge, "choose": choose, "feedback": feedback}

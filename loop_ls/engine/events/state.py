@@ -328,6 +328,8 @@ def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
             return {"status": "paused", "reason": body.get("reason", "user"), "question": _question(kind, body)}
         case "edit_sent" if "question" in body:
             return {"question": _question(kind, body)}
+        case "loop_continued" if state.status == "interrupted":
+            return {"question": None}  # answered, but nobody has told it to go on
         case "loop_continued":
             return {"status": "running", "reason": None, "question": None}
         case "edit_acknowledged" | "edit_refused":

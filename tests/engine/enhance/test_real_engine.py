@@ -754,3 +754,18 @@ async def test_a_deleted_run_takes_what_was_written_for_people_with_it(project: 
         while (shown / f"{run_id}-timeline.md").exists():
             await asyncio.sleep(0.005)
     assert [path.name for path in shown.iterdir()] == ["another-timeline.md"]
+
+
+@pytest.mark.parametrize("choice", ["continue", "skip"])
+async def test_an_answer_to_a_loop_whose_engine_was_gone_makes_it_go_on(choice: str, project: EngineProject) -> None:
+    settings = project.root / ".loop-ls.yaml"
+    settings.write_text(f"{SETTINGS}enhance: {{pauseBetweenRounds: true}}\n")
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    await until(engine, run_id, lambda state: (state.get("question") or {}).get("kind") == "loop_paused")
+    engine = await project.crash()
+    await until(engine, run_id, lambda state: state["status"] == "interrupted")
+    assert (await engine.enhance("choose", run_id, {"choice": choice}))["ok"]
+    state = await until(engine, run_id, ended)
+    assert (state["status"], state["reason"], state["iteration"]) == ("completed", "converged", 2)
+    assert project.file.read_text() == (KIND if choice == "continue" else THREE)
