@@ -294,7 +294,7 @@ class EnhanceJudge:
         text = proposed.start.text
         if self.knobs.pause_between_rounds:
             choice = await self._paused(turn, tries)
-            text = self._told(choice, text)
+            text = await self._told(turn, f"pause{tries}", choice, text)
             if choice["choice"] == "skip":
                 return Written("skipped", text, proposed, tries)
             if text != proposed.start.text:
@@ -304,7 +304,7 @@ class EnhanceJudge:
         ack, proposed = await self._sent(turn, proposed, tries)
         while ack.trouble is not None:
             choice = await self._conflict(turn, ack, proposed, tries)
-            text = self._told(choice, ack.text or text)
+            text = await self._told(turn, f"conflict{tries}", choice, ack.text or text)
             match choice["choice"]:
                 case "stop":
                     return Written("refused", text, proposed, tries)
@@ -315,7 +315,8 @@ class EnhanceJudge:
             if not rebased.planned.accepted:
                 return Written("dropped", text, proposed, tries)
             ack, proposed = await self._sent(turn, rebased, tries)
-        return Written("written", ack.text or proposed.planned.copy.text, proposed, tries)
+        self.course.left = text = ack.text or proposed.planned.copy.text
+        return Written("written", text, proposed, tries)
 
     def _went_on(self, turn: Turn, written: Written, report: FailureReport) -> None:
         self.course.texts[turn.number + 1] = written.text
@@ -334,10 +335,14 @@ class EnhanceJudge:
             else:
                 course.baseline = course.baseline.with_op(op, document)
 
-    def _told(self, choice: Choice, known: str) -> str:
-        """What the files hold, as far as somebody says."""
+    async def _told(self, turn: Turn, question: str, choice: Choice, known: str) -> str:
+        """What the documents hold after somebody has answered: who holds them open says so, a file is read."""
         text = choice.get("text")
-        return self.bundle.over(known, text) if text else known
+        if not text and choice["choice"] == "continue":
+            return known  # whoever writes the edit looks for himself
+        told = self.bundle.over(known, text) if text else known
+        place = replace(turn.place, key=f"{turn.place.key}:{question}")
+        return await self.edit_target.current(place, told)
 
     async def _rebased(self, turn: Turn, proposed: Proposed, text: str, number: str) -> Proposed:
         """The same operations on the text as it is now; those that no longer fit are refused like any others."""

@@ -178,20 +178,31 @@ class _Loop:
             because=self._because(outcome, best),
             details=self._details(outcome, best),
         )
-        if outcome.reason not in _NOT_RESTORED:
-            await self._restore(best)
-        return told
+        if outcome.reason in _NOT_RESTORED or (kept := await self._restore(best)) is None:
+            return told
+        return replace(told, because=f"{kept} {told.because or ''}".rstrip())
 
-    async def _restore(self, best: int | None) -> None:
+    async def _restore(self, best: int | None) -> str | None:
+        """Only over what the loop wrote itself. A sentence where that is not there any more."""
         wanted = {"revert": 1, "best": best}.get(self.knobs.on_give_up)
         if wanted is None or course_text(self.course, wanted) == self.course.text:
-            return
+            return None
         text = course_text(self.course, wanted)
         place = replace(self.place, key=self.place.part("restore"))
         label = "Enhance: restore round 1" if wanted == 1 else f"Enhance: restore round {wanted}"
-        current = await self.edit_target.current(place, self.course.text)
-        sent = Sent(f"{self.plan.run_id}:restore", label, current, text, mask=self.mask(), bundle=self.bundle)
-        await self.edit_target.apply(place, sent, self.common(max(self.course.observed, default=1), self.planner.spent))
+        left = course_text(self.course, 0) if self.course.left is None else self.course.left
+        sent = Sent(f"{self.plan.run_id}:restore", label, left, text, mask=self.mask(), bundle=self.bundle)
+        common = self.common(max(self.course.observed, default=1), self.planner.spent)
+        ack = await self.edit_target.apply(place, sent, common)
+        return None if ack.trouble is None else self._kept(wanted, ack.reason or ack.trouble.replace("_", " "))
+
+    def _kept(self, wanted: int, why: str) -> str:
+        """Why the text of a round did not come back, and how to have it later."""
+        run_id = self.plan.run_id
+        later = f"`loop-ls enhance --timeline {run_id}` shows what each round changed."
+        if wanted == 1:
+            later = f"`loop-ls enhance --revert {run_id}` does it once the file is as the loop left it."
+        return f"Round {wanted} was not restored: {why.rstrip('.')}. {later}"
 
     def _details(self, outcome: Outcome, best: int | None) -> OutcomeDetails:
         """What only an enhance loop says of its end (12)."""

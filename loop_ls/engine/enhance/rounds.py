@@ -34,7 +34,7 @@ class EnhanceMemory:
     """The memory: the text of each round, what was seen of it, and what the planner has tried so far.
     `baseline` is what plans are compared with, `files` has those of other files that plans may edit, by path. Where
     plans are tried before they are written, `written` is what the document holds, and `chosen` the round whose text
-    that is."""
+    that is. `left` is what the loop itself wrote last, None where it wrote nothing yet."""
 
     baseline: Baseline
     files: dict[str, Baseline] = field(default_factory=dict)
@@ -47,6 +47,7 @@ class EnhanceMemory:
     back_offs: int = 0
     written: str | None = None
     chosen: int | None = None
+    left: str | None = None
 
     def remember(self, turn: Turn, output: str) -> None:
         self.texts.setdefault(turn.number, self.text)  # a replayed round is not run again

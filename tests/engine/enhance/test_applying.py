@@ -251,3 +251,41 @@ async def test_EB_063_a_change_that_a_person_made_void_in_the_pause_is_planned_a
     assert [(one["target"], one["reasonCode"]) for one in loop.of("op_rejected")] == [("review", "unknown_target")]
     assert [one["planId"] for one in loop.of("loop_paused")] == ["run-1:1:1", "run-1:1:2"]
     assert len(loop.of("round_started")) == 2
+
+
+@pytest.mark.parametrize(("on_give_up", "named"), [("revert", "--revert run-1"), ("best", "--timeline run-1")])
+async def test_what_somebody_writes_in_the_last_round_is_not_overwritten(
+    on_give_up: str, named: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path, knobs={"onGiveUp": on_give_up, "maxRounds": 3})
+    better = plan_of(instructions("review", "Review {{draft}} well"))
+    loop.models.script["planner"] = [plan_of(instructions("review", "Review {{draft}} kindly")), better]
+
+    def last(request: object) -> object:
+        path.write_text(path.read_text() + "# mine\n")
+        return failing("bad_answer", "third")
+
+    loop.models.script["draft"] = ["one", "two", last]
+    loop.models.script["review"] = [BAD, failing("bad_answer", "another")]
+    outcome = await loop.run()
+    assert path.read_text().endswith("# mine\n"), outcome
+    assert outcome.because is not None
+    assert "was not restored" in outcome.because
+    assert named in outcome.because
+
+
+@pytest.mark.parametrize("choice", ["skip", "continue"])
+async def test_of_a_file_nobody_but_the_file_says_what_it_holds(choice: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path, knobs={"pauseBetweenRounds": True})
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "loop_paused")
+    path.write_text(THREE.replace("about", "much about"))
+    loop.recorder.tell({"choice": choice, "text": THREE.replace("about", "nothing about")})
+    assert (await running).reason == "converged"
+    assert loop.prompts("draft")[-1] == "Write much about tea"
+    kept = THREE if choice == "skip" else KIND
+    assert path.read_text() == kept.replace("about", "much about")
