@@ -56,8 +56,8 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json])
 
 
 async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Chosen:
-    """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds now
-    -> `{ok, choice}`. Raises `Refused`."""
+    """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds in its editor,
+    and says nothing of a loop that works on a file -> `{ok, choice}`. Raises `Refused`."""
     choice, text = given.get("choice"), given.get("text")
     if choice not in CHOICES:
         raise Refused("bad_argument", "`choice` must be one of `continue`, `skip` and `stop`.")

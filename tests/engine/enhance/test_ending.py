@@ -238,9 +238,9 @@ async def test_EB_085_what_can_be_mended_is() -> None:
 # -- pause and stop ----------------------------------------------------------------------------------
 
 
-async def _until(loop: Loop, kind: str) -> None:
+async def _until(loop: Loop, kind: str, count: int = 1) -> None:
     async with asyncio.timeout(60):
-        while not loop.of(kind):
+        while len(loop.of(kind)) < count:
             await asyncio.sleep(0)
 
 
@@ -273,6 +273,24 @@ async def test_EB_077_or_runs_on_what_is_there() -> None:
     assert (await loop.run()).reason == "converged"
     assert loop.of("edit_sent") == []
     assert loop.prompts("review") == ["Review ok", "Review ok"]
+
+
+@pytest.mark.parametrize("choice", ["continue", "skip"])
+async def test_what_a_person_says_in_a_pause_reaches_the_next_plan(choice: str) -> None:
+    loop = Loop(
+        script={"review": [BAD, failing("bad_answer", "other"), "good"]},
+        planner=[BETTER, plan_of(instructions("review", "Review {{draft}} well"))],
+        knobs={"pauseBetweenRounds": True},
+    )
+    running = asyncio.ensure_future(loop.run())
+    await _until(loop, "loop_paused")
+    loop.recorder.facts.append(("feedback", {"text": "too dry", "step": "draft", "negative": True}))
+    loop.recorder.tell({"choice": choice})
+    await _until(loop, "loop_paused", 2)
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    assert ["too dry" in one.prompt for one in loop.planner_calls] == [False, True]
+    assert "draft" not in loop.kinds(2)  # it was said of the draft of the round before
 
 
 async def test_EB_078_no_pause_inside_of_a_round() -> None:

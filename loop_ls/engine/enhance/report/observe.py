@@ -80,14 +80,18 @@ def observe(
 
 
 def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
-    """What people said while round `number` ran and before the next one began."""
-    current, found = 0, list[Feedback]()
+    """What people said while round `number` ran, or since the report on the round before: no plan has heard that. It
+    rejects nothing in this round, which nobody had seen."""
+    current, reported, found = 0, 0, list[Feedback]()
     for event in events:
         if event.kind == "round_started":
             current = int_field(event.body, "round") or 0
-        elif event.kind == "feedback" and current == number:
+        elif event.kind == "report_ready":
+            reported = current
+        elif event.kind == "feedback" and number == (current + 1 if reported == current else current):
             said = enhance.Feedback.model_validate(event.body)
-            found.append(Feedback(said.text, utc(event.at), said.step, said.negative))
+            negative = said.negative and number == current
+            found.append(Feedback(said.text, utc(event.at), said.step, negative))
     return tuple(found)
 
 
