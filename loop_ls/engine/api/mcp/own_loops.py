@@ -40,22 +40,13 @@ class OwnLoops:
         return cast("NewRun | Refusal", await self._engine.start(argument, self._person.user))
 
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
-        if not self._person.has("editor"):
-            return _forbidden("Controlling a loop needs the role `editor`.")
-        if run_id.lower() == "all":
+        if run_id.lower() == "all" and self._person.has("editor"):
             return await self._all(verb)
-        answer = await self._engine.state(run_id)
-        if answer["ok"] and not self._person.controls(answer["state"].get("user")):
-            return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
-        return await self._engine.control(verb, run_id)
+        return await self._forbids(run_id, "Controlling a loop") or await self._engine.control(verb, run_id)
 
     async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
-        if verb != "timeline":
-            if not self._person.has("editor"):
-                return _forbidden("Controlling a loop needs the role `editor`.")
-            answer = await self._engine.state(run_id)
-            if answer["ok"] and not self._person.controls(answer["state"].get("user")):
-                return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
+        if verb != "timeline" and (refusal := await self._forbids(run_id, "Controlling a loop")):
+            return refusal
         return cast("JsonObject | Refusal", await self._engine.enhance(verb, run_id, given))
 
     async def _all(self, verb: str) -> Controlled:
@@ -70,12 +61,18 @@ class OwnLoops:
         return await self._engine.changes(run_id)
 
     async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal:
+        refusal = await self._forbids(run_id, "Deciding on changes")
+        return refusal or await self._engine.decide_changes(run_id, decision)
+
+    async def _forbids(self, run_id: str, doing: str) -> Refusal | None:
+        """Why this person may not do that to a run. None where they may, and for a run that there is not: the engine
+        says so itself."""
         if not self._person.has("editor"):
-            return _forbidden("Deciding on changes needs the role `editor`.")
+            return _forbidden(f"{doing} needs the role `editor`.")
         answer = await self._engine.state(run_id)
         if answer["ok"] and not self._person.controls(answer["state"].get("user")):
             return _forbidden(f"Run {answer['state']['runId']} belongs to another user.")
-        return await self._engine.decide_changes(run_id, decision)
+        return None
 
     async def runs(self) -> RunList | Refusal:
         return await self._engine.runs(limit=1000)
