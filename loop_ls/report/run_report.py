@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.endings import CHECKS, VERDICTS
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.local_time import local_time
+from loop_ls.report.terminal_text import first_line, fitted, shown
 from loop_ls.text.json_value import Json, as_object, float_field, int_field, text_field
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _error(state: RunStateView) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [_fitted(line) for line in text.splitlines() if line.strip()]
+    lines = [fitted(shown(line.strip()), WIDTH) for line in text.splitlines() if line.strip()]
     return [*lines[:MOST], *_more(len(lines) - MOST, "line")]
 
 
@@ -242,27 +242,15 @@ def _message(event: Event) -> str:
 
 
 def _first(text: str) -> str:
-    return _fitted(next((line for line in text.splitlines() if line.strip()), ""))
-
-
-def _fitted(text: str) -> str:
-    text = shown(text.strip())
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+    return fitted(first_line(text), WIDTH)
 
 
 def _time(moment: object) -> str:
     """In the time of this machine."""
-    found = _local(moment)
+    found = local_time(moment)
     return found.strftime("%H:%M") if found else "     "
 
 
 def _moment(moment: object) -> str:
-    found = _local(moment)
+    found = local_time(moment)
     return found.strftime("%Y-%m-%d %H:%M") if found else ""
-
-
-def _local(moment: object) -> datetime | None:
-    try:
-        return datetime.fromisoformat(str(moment).replace("Z", "+00:00")).astimezone()
-    except ValueError:
-        return None

@@ -40,3 +40,21 @@ def _is_harmless(letter: str) -> bool:
 def shown_lines(text: str) -> str:
     """A text of several lines, safe to print."""
     return "\n".join(map(shown, text.split("\n")))
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, safe to print."""
+    return next((shown(line.strip()) for line in text.splitlines() if line.strip()), "")
+
+
+def fitted(text: str, most: int) -> str:
+    """`text` in at most so many columns, its end marked when it is cut."""
+    if width(text) <= most:
+        return text
+    kept, room = [], most - 1
+    for letter in text:
+        room -= width(letter)
+        if room < 0:
+            break
+        kept.append(letter)
+    return "".join(kept).rstrip() + "…"

@@ -11,12 +11,11 @@ from loop_ls.cli.arguments import print_json
 from loop_ls.cli.commands.run import RunOptions, agreed
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, found_file, read_input
-from loop_ls.cli.watch.words import first_line
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.amounts import money
 from loop_ls.contract.endings import VERDICTS
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import first_line, shown
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import iteration, outcome, since
-from loop_ls.cli.watch.words import error_text, first_line
+from loop_ls.cli.watch.words import error_text
 from loop_ls.contract.amounts import clock, money
-from loop_ls.report.terminal_text import shown, width
+from loop_ls.report.terminal_text import first_line, shown, width
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Count, Definition, History, Metrics, ShownLoop, StageCount

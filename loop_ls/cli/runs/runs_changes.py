@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import from_one, print_json
 from loop_ls.cli.engine.connect import refuse
+from loop_ls.cli.runs.runs_again import Common, Work
 from loop_ls.cli.watch.words import changes_to_decide
 from loop_ls.client import EngineClient
 from loop_ls.contract.amounts import count
@@ -15,9 +15,6 @@ from loop_ls.report.terminal_text import shown
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import ChangesDone
-
-Common = Callable[[argparse.ArgumentParser, bool], None]
-Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
 _SIGNS = {"added": "A", "changed": "M", "deleted": "D"}
 _LINES = {
@@ -57,7 +54,7 @@ async def _changes(engine: EngineClient, args: argparse.Namespace) -> int:
     if answer["cut"]:
         print(f"The diff is longer; see git diff {answer['base'][:12]} {answer['commit'][:12]}")
     print()
-    print(f"{answer['decision']}" if "decision" in answer else changes_to_decide(run_id))
+    print(answer["decision"] if "decision" in answer else changes_to_decide(run_id))
     return 0
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import outcome
-from loop_ls.cli.watch.words import ending, error_text, first_line, fitted, how_to_answer, verdict_word, worktree_line
+from loop_ls.cli.watch.words import ending, error_text, how_to_answer, verdict_word, worktree_line
 from loop_ls.contract.amounts import clock, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.local_time import local_time
+from loop_ls.report.terminal_text import first_line, fitted, shown
 from loop_ls.text.json_value import JsonObject, float_field
 
 if TYPE_CHECKING:
@@ -185,8 +185,5 @@ def _iteration(found: RunStateView) -> str:
 
 def _local(moment: object) -> str:
     """In the time zone of the person."""
-    try:
-        at = datetime.fromisoformat(str(moment).replace("Z", "+00:00")).astimezone()
-    except ValueError:
-        return ""
-    return at.strftime("%Y-%m-%d %H:%M:%S")
+    at = local_time(moment)
+    return at.strftime("%Y-%m-%d %H:%M:%S") if at else ""

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from loop_ls.cli.watch.words import fitted
 from loop_ls.contract.amounts import ago, clock, money, waiting_until
 from loop_ls.contract.endings import ending
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.paint import Paint, wants_colour
-from loop_ls.report.terminal_text import shown, width
+from loop_ls.report.terminal_text import fitted, shown, width
 from loop_ls.rules.engine.finding import Severity
 
 if TYPE_CHECKING:

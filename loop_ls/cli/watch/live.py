@@ -10,9 +10,10 @@ from rich.live import Live
 from rich.text import Text
 
 from loop_ls.cli.watch.model import Part, Watched, mark, said
-from loop_ls.cli.watch.words import first_line, fitted, last_line, loop_ending
+from loop_ls.cli.watch.words import last_line, loop_ending
 from loop_ls.contract.amounts import clock, count, money
 from loop_ls.contract.run_view.parts import Row, message_of
+from loop_ls.report.terminal_text import first_line, fitted
 
 PICTURES_A_SECOND = 8
 BAR = 18

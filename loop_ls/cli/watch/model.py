@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from loop_ls.cli.watch.words import first_line, noted, verdict_word
+from loop_ls.cli.watch.words import noted, verdict_word
 from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Loop, Row, Stage, message_of
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import first_line, shown
 from loop_ls.text.json_value import JsonObject, float_field, text_field
 
 #: Streamed text is shown by its end; more than this is not kept.

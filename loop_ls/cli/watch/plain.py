@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from loop_ls.cli.watch.model import SAID, Watched, mark, only_warns, said
-from loop_ls.cli.watch.words import first_line, fitted, loop_ending
+from loop_ls.cli.watch.words import loop_ending
 from loop_ls.contract.amounts import money
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.parts import message_of
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import first_line, fitted, shown
 from loop_ls.text.json_value import JsonObject, int_field, text_field
 
 WIDTH = 100

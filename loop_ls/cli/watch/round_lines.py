@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from loop_ls.cli.watch.words import first_line, fitted
 from loop_ls.contract.amounts import money
-from loop_ls.report.terminal_text import shown
+from loop_ls.report.terminal_text import first_line, fitted, shown
 
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from loop_ls.contract import endings, questions
 from loop_ls.contract.amounts import clock, count, money, tokens_used
 from loop_ls.contract.endings import VERDICTS, line, short, sign, status_of
-from loop_ls.report.terminal_text import shown, width
+from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, float_field, int_field, text_field
 
 if TYPE_CHECKING:
@@ -16,28 +16,10 @@ if TYPE_CHECKING:
     from loop_ls.contract.run_state import RunStateView
 
 
-def first_line(text: str) -> str:
-    """The first line that says something, safe to print."""
-    return next((shown(line.strip()) for line in text.splitlines() if line.strip()), "")
-
-
 def last_line(text: str) -> str:
     """The line a stream is at, or the one before when nothing of it has come yet."""
     lines = [line for line in text.splitlines() if line.strip()]
     return shown(lines[-1].strip()) if lines else ""
-
-
-def fitted(text: str, most: int) -> str:
-    """`text` in at most so many columns, its end marked when it is cut."""
-    if width(text) <= most:
-        return text
-    kept, room = [], most - 1
-    for letter in text:
-        room -= width(letter)
-        if room < 0:
-            break
-        kept.append(letter)
-    return "".join(kept).rstrip() + "…"
 
 
 def error_text(row: Iteration | Stage | RunStateView) -> str:

@@ -11,7 +11,8 @@ from rich.console import Console
 from loop_ls.cli.watch.live import LivePicture
 from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
-from loop_ls.cli.watch.words import ending, first_line, fitted
+from loop_ls.cli.watch.words import ending
+from loop_ls.report.terminal_text import first_line, fitted
 
 Event = dict[str, Any]
 
