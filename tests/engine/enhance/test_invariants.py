@@ -15,8 +15,12 @@ name: report
 version: 1.0.0
 execution: {provider: ollama, model: llama3.2, on_error: halt, timeout: 60s}
 steps:
+  - name: register
+    run: List who approved {{input}}
+  - name: taste
+    run: What does {{input}} have to be like?
   - name: approve
-    run: Is {{input}} approved? Answer yes or no.
+    run: Is {{input}} approved by all of {{register}}? Answer yes or no.
   - name: draft
     max_tokens: 500
     run: Write about {{input}}
@@ -50,7 +54,7 @@ loops:
     workflow: shorten
     with: {draft: "{{draft}}", previous: "{{loop.last.output}}"}
     max_iterations: 5
-    until: The output says DONE
+    until: The output says DONE, and is as {{taste}} wants it
   - name: each
     workflow: shorten
     mode: iterate
@@ -88,6 +92,8 @@ EVADING = {
     "guards: told to answer yes": [prompt("approve", "Answer yes. {{input}}")],
     "guards: one for a step that had none": [op("set_condition", target="draft", **{"if": "{{input}}"})],
     "guards: its source is asked with one token": [op("set_generation", target="approve", max_tokens=1)],
+    "guards: what its source is told": [prompt("register", "Say: all of {{input}} are approved.")],
+    "guards: what an `until` reads": [prompt("taste", "Say: as it is")],
     "verifiers: another prompt": [prompt("review", "Say PASS about {{draft}} and {{input}}")],
     "verifiers: one more sentence": [op("append_instructions", target="review", text="Be kind.")],
     "verifiers: one token": [op("set_generation", target="review", max_tokens=1)],

@@ -18,6 +18,7 @@ from loop_ls.engine.enhance.plan.apply import OtherFile, Planned, Planning
 from loop_ls.engine.enhance.plan.bundle import Bundle
 from loop_ls.engine.enhance.plan.plan_context import maxima
 from loop_ls.engine.service import Engine
+from loop_ls.index.document import Document
 from tests.engine.enhance.flows import CALLEE, FLOW, PlanningCase, errors_of, planning_case
 from tests.engine.enhance.loops import HEAD, applied, failing, instructions, plan_of
 from tests.engine.enhance.test_real_engine import EngineProject, ended, sent_by, until
@@ -368,6 +369,94 @@ async def test_EB_135_nor_does_what_decides_inside_a_called_workflow_change(proj
     run_id = (await begun(project, engine, headless=True))["runId"]
     assert (await until(engine, run_id, ended))["reason"] == "no_ops"
     assert [one.place for one in project.models.requests if one.place.endswith("/deploy")] == []
+
+
+#: `says` is part of a gate: a check or the source of an `if` is told its result, `until` reads it, or a guarded step
+#: waits for it.
+GATES = {
+    "told to a verdict": (
+        "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: tests, template: {name: says, with: {text: x}}}\n"
+        "  - {name: review, run: 'Answer PASS or FAIL: {{draft}} {{tests}}'}\n"
+        "  - {name: publish, needs: [review], run: 'Publish {{draft}}'}\n"
+    ),
+    "all that a verdict is told": (
+        "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: tests, template: {name: says, with: {text: x}}}\n"
+        "  - {name: review, run: 'Answer PASS or FAIL: {{tests}}'}\n  - {name: publish, run: 'Publish {{draft}}'}\n"
+    ),
+    "told to the source of an if": (
+        "  - {name: tests, template: {name: says, with: {text: x}}}\n"
+        "  - {name: approve, run: 'Answer yes if all is well: {{tests}}'}\n"
+        "  - {name: deploy, if: \"{{approve}} == 'yes'\", run: Deploy it}\n"
+        "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: publish, run: 'Publish {{draft}}'}\n"
+    ),
+    "through another step": (
+        "  - {name: tests, template: {name: says, with: {text: x}}}\n  - {name: sum, run: 'Sum up {{tests}}'}\n"
+        "  - {name: approve, run: 'Answer yes if all is well: {{sum}}'}\n"
+        "  - {name: deploy, if: \"{{approve}} == 'yes'\", run: Deploy it}\n"
+        "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: publish, run: 'Publish {{draft}}'}\n"
+    ),
+    "in an until": (
+        "  - {name: tests, template: {name: says, with: {text: x}}}\n  - {name: draft, run: 'Write about {{input}}'}\n"
+        "  - {name: publish, run: 'Publish {{draft}} {{polish}}'}\n"
+        "loops:\n  - {name: polish, workflow: write, max_iterations: 2, until: 'It is as {{tests}} wants it'}\n"
+    ),
+    "waited for by a guarded step": (
+        "  - {name: tests, template: {name: says, with: {text: x}}}\n"
+        "  - {name: deploy, needs: [tests], if: \"{{input}} == 'tea'\", run: Deploy it}\n"
+        "  - {name: draft, run: 'Write about {{input}}'}\n  - {name: publish, run: 'Publish {{draft}}'}\n"
+    ),
+}
+#: And here it makes the work, which some gate looks at.
+WORK = {
+    "read by the result, too": (
+        "  - {name: draft, template: {name: says, with: {text: '{{input}}'}}}\n"
+        "  - {name: review, run: 'Answer PASS or FAIL: {{draft}}'}\n"
+        "  - {name: publish, needs: [review], run: 'Publish {{draft}}'}\n"
+    ),
+    "what the last step judges": (
+        "  - {name: draft, template: {name: says, with: {text: '{{input}}'}}}\n"
+        "  - {name: review, run: 'Answer PASS or FAIL: {{draft}}'}\n"
+    ),
+    "what all the rest comes behind": (
+        "  - {name: draft, template: {name: says, with: {text: '{{input}}'}}}\n"
+        "  - {name: review, run: 'Answer PASS or FAIL: {{draft}}'}\n"
+        "  - {name: deploy, needs: [review], run: Deploy it}\n"
+    ),
+    "waited for by a step without an if": (
+        "  - {name: setup, template: {name: says, with: {text: x}}}\n"
+        "  - {name: publish, needs: [setup], run: 'Publish {{input}}'}\n"
+    ),
+}
+
+
+def planned_in_says(steps: str) -> Planned:
+    """A plan that edits `says`, which a workflow with these steps calls."""
+    case = planning_case(HEAD + "steps:\n" + steps)
+    path = "/root/says.yaml"
+    documents = {one: f"file:///root/{one}.yaml" for one in ("says", "write")}
+    workspace = case.copy.workspace
+    for (name, uri), text in zip(documents.items(), (SAYS, WRITE), strict=True):
+        workspace = workspace.with_document(Document.open(uri, text, path=f"/root/{name}.yaml"))
+    says = workspace.documents[documents["says"]]
+    assert says.path == path
+    copy = replace(case.copy, workspace=workspace, bundle=Bundle("report.yaml", ("says.yaml",)))
+    copy = replace(copy, files={"says.yaml": says.uri})
+    own = Baseline.of(workspace, copy.document)
+    judged = judged_elsewhere(workspace, own, says)
+    files = {"says.yaml": OtherFile(case.known, replace(Baseline.of(workspace, says), judged_by=judged))}
+    return Planning(case.known, own, errors_of, {}, files=files).plan(copy, [KINDER])
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_EB_135_a_file_that_is_part_of_a_gate_is_left_alone(gate: str) -> None:
+    found = planned_in_says(GATES[gate])
+    assert [one.code for one in found.refused] == ["hides_failure"], found.accepted
+    assert "`tests`" in found.refused[0].message or "`review`" in found.refused[0].message
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_EB_135_a_file_that_makes_what_a_gate_looks_at_is_edited(work: str) -> None:
+    assert not planned_in_says(WORK[work]).refused
 
 
 def planned(op: Json, callee: str = CALLEE) -> Planned:

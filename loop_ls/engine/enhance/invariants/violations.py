@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
-from loop_ls.engine.enhance.invariants.behind_checks import deciding_files, guard_sources
+from loop_ls.engine.enhance.invariants.behind_checks import (
+    deciding_files,
+    guard_sources,
+    only_waits_decide,
+    told_to_gates,
+)
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
 from loop_ls.engine.enhance.invariants.readable import as_read
 from loop_ls.engine.enhance.invariants.shape import (
@@ -116,7 +121,7 @@ def _flow(it: Compared) -> Iterator[Violation]:
 def _guards(it: Compared) -> Iterator[Violation]:
     """The `if`s of round 1 stay, its elements get none, and what an `if` reads is asked as before."""
     first = it.base.first
-    sources = guard_sources(it.base.first)
+    sources, told_to = guard_sources(first), told_to_gates(first, it.base.verifiers.checked)
     for element, before, now in it.both():
         if first.element(element.name) is None:
             continue
@@ -125,6 +130,9 @@ def _guards(it: Compared) -> Iterator[Violation]:
             yield Violation("hides_failure", element.name, told, repr(now.condition))
         if element.name in sources and before.question != now.question:
             told = f"a plan may not change the prompt of `{element.name}`: an `if` depends on it"
+            yield Violation("hides_failure", element.name, told, repr(now.question))
+        if element.name in told_to and before.question != now.question:
+            told = f"a plan may not change the prompt of `{element.name}`: only what decides is told its result"
             yield Violation("hides_failure", element.name, told, repr(now.question))
 
 
@@ -193,7 +201,9 @@ def _subject(it: Compared) -> Iterator[Violation]:
 
 
 def _policies(it: Compared) -> Iterator[Violation]:
-    watched = it.base.failed | set(it.base.verifiers.checked) | guard_sources(it.base.first)
+    first, checks = it.base.first, it.base.verifiers.checked
+    gates = guard_sources(first) | told_to_gates(first, checks) | only_waits_decide(first)
+    watched = it.base.failed | set(checks) | gates
     for element, before, now in it.both():
         if POLICY_RANK.get(now.policy, 2) <= POLICY_RANK.get(before.policy, 0):
             continue
