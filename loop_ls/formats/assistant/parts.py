@@ -102,7 +102,7 @@ class AssistantParts:
 
 def assistants_of(parts: Parts) -> tuple[AssistantParts, ...]:
     """All assistants of a file, each once."""
-    if parts.get(LIST) is None and not parts.listed(LIST):
+    if not is_list(parts):
         return (AssistantParts(parts),)
     found: dict[int, AssistantParts] = {}
     for item in parts.listed(LIST):

@@ -98,9 +98,8 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     for one in view.assistants:
         present = {part.field.key.name for part in one.written()}
         shape = parts.shape if one.block is None else one.block.shape
-        if one.block is not None or not is_list(parts):
-            for stray in one.strays():
-                yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present))
+        for stray in one.strays():
+            yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present))
         for part in filter(None, (one.get("loopCriteria"), one.get("retry"))):
             block = part.field.value
             if isinstance(block, Block):

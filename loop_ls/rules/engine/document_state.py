@@ -9,7 +9,6 @@ from operator import is_not
 from loop_ls.formats.registry import LOOKALIKE
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
-from loop_ls.index.top_level import Head
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.finding_builder import FindingBuilder
@@ -56,7 +55,6 @@ class Session:
         self._late: set[Unit] = set()
         self._stale_late: set[Unit] = set()
         self._broken: set[Piece] = set()
-        self._head: Head | None = None
         self._positions = object()  # another one whenever some piece moves
         self._piece = self._element = 0  # where the last edit was
         #: what `findings` answered last, for as long as nothing changes in it
@@ -147,9 +145,7 @@ class Session:
             for unit in self._elements.pop(element):
                 if unit is not None:
                     self._drop(unit)
-        if self._head is not world.document.head:
-            self._head = world.document.head
-            self._take_tops(world)
+        self._take_tops(world)
         for element in come:
             self._elements[element] = tuple(self._units_of(element, world))  # type: ignore[assignment]
 
@@ -169,8 +165,6 @@ class Session:
     def _take_tops(self, world: QueryContext) -> None:
         """The top-level keys that count: of a repeated one the first."""
         wanted = {top.piece: top for top in world.document.head.first.values() if top.name not in ("steps", "loops")}
-        if wanted.keys() == self._tops.keys():
-            return
         for piece in self._tops.keys() - wanted.keys():
             for unit in self._tops.pop(piece):
                 self._drop(unit)

@@ -109,11 +109,11 @@ def _guessed(element: Element) -> list[Span]:
 
 
 def _judged(element: Element, drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:
-    """Without what is said about a value whose key is only guessed."""
+    """Without what is said about a value whose key is only guessed. A rule of elements marks places in their piece."""
     guessed = _guessed(element)
     for check, draft in drafts:
-        start, piece = draft.spot.span.start, draft.spot.piece
-        if not guessed or piece is not element.piece or not any(span.start <= start < span.end for span in guessed):
+        start = draft.spot.span.start
+        if not any(span.start <= start < span.end for span in guessed):
             yield check, draft
 
 

@@ -223,8 +223,6 @@ def no_steps(view: View) -> Iterator[Draft]:
     if any(not _is_null(fault.node) for field in filter(None, fields) for fault in field.faults):
         return  # WF007
     top = view.top("steps")
-    if top is None and (view.expects("steps") or view.expects("loops")) and view.top("loops") is None:
-        return
     spot = LINE_1 if top is None else Spot(top.piece, top.entry.key.span)
     yield Draft(spot, "Empty workflow: add an entry to `steps` or `loops`")
 

@@ -367,9 +367,8 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
           - {name: greeting, run: "Greet {{input}}"}
     """
     for field in site.own_fields():
-        if "execution" not in field.key.inherits or field.faults or field.empty or isinstance(field.value, tuple):
-            continue
-        if field.value is not None and field.value == view.default(field.key.name):
+        written = not field.empty and field.value is not None
+        if written and field.value == view.default(field.key.name):
             message = f"`{field.key.name}` repeats the value from `execution`"
             # A provider or a model of its own keeps a step from the list of `execution`.
             tier = Tier.REVIEW if field.key.name in ("provider", "model") else Tier.SAFE
