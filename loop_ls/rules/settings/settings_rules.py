@@ -227,8 +227,11 @@ def _secrets_in(piece: Piece, entry: Entry | None, node: Node | None) -> Iterato
 def _is_secret(entry: Entry | None, scalar: Scalar) -> bool:
     if is_secret(scalar.text):
         return True
+    kind = kind_of(scalar)
+    if kind == "number" and entry is not None and entry.key.text.lower().startswith(("max", "min")):
+        return False  # `maxToken: 5`: an amount under a misspelled name
     named = entry is not None and names_secret(entry.key.text)
-    value = scalar.text.strip() if kind_of(scalar) in ("text", "number") else ""
+    value = scalar.text.strip() if kind in ("text", "number") else ""
     return named and bool(value) and not takes_from_environment(value)
 
 
