@@ -7,6 +7,7 @@ letter case and distance over the whole name, then with a first word that was le
 from __future__ import annotations
 
 from loop_ls.formats.common.did_you_mean import nearest, plain
+from loop_ls.formats.workflow.placeholder_syntax import RESERVED
 from loop_ls.index.element import Element, Use
 from loop_ls.index.loop_variables import NAMES as LOOP_NAMES
 from loop_ls.rules.engine.tracked_view import View
@@ -55,6 +56,8 @@ def _behind(head: str, rest: str, view: View) -> str | None:
         return None if key is None else f"env.{key}"
     if nearest(head, _LIKE_STEP):
         return _result(rest, view)
+    if head in RESERVED:
+        return None  # `loop.indx`: the first word is right, whatever step is called `look`
     return view.near_variable(head)
 
 
