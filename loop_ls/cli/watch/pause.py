@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from loop_ls.contract.run_view.rounds import listed
+from loop_ls.contract.run_view.rounds import listed, why_it_waits
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
@@ -60,9 +60,8 @@ class Pause:
                 return _CHOICES[word]
 
     def _said(self, event: JsonObject) -> list[str]:
-        if event.get("reason") == "conflict":
-            why = event.get("failureReason") or str(event.get("conflict") or "").replace("_", " ")
-            return [shown(f"The change is not in the file: {why}")]
+        if why := why_it_waits(event):
+            return [shown(why)]
         ops = listed(self._proposed.get("ops"))
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"
         lines = [f"Round {event.get('round')} of {event.get('maxRounds')} failed; {changes} proposed:"]

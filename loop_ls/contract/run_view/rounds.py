@@ -32,6 +32,9 @@ _DOING = {
 }
 
 
+#: What begins a wait for a person, and what ends it.
+_WAITING = frozenset({"loop_paused", "loop_continued", "round_started", "completed", "cancelled", "failed"})
+
 #: What decided against the text of a round.
 _AGAINST = {
     "screen": "not better in its first trials",
@@ -41,6 +44,15 @@ _AGAINST = {
     "holdout": "fails on held-out test cases",
     "unfinished": "could not be tested completely",
 }
+
+
+def why_it_waits(question: JsonObject) -> str:
+    """Why an enhance loop waits, as a sentence; empty where it only waits between rounds."""
+    if question.get("reason") != "conflict":
+        return ""
+    conflict = text_field(question, "conflict")
+    why = text_field(question, "failureReason") or conflict.replace("_", " ")
+    return why if conflict == "document_invalid" else f"The change is not in the file: {why.rstrip('.')}."
 
 
 @dataclass(slots=True)
@@ -213,6 +225,7 @@ class Rounds:
     question: str | None = None  # the last one that was asked
     sent: Event | None = None
     proposal: Event | None = None
+    waiting: str = ""  # why, where it does not only wait between rounds
     _before: str = "idle"
 
     def all(self) -> list[Round]:
@@ -227,6 +240,8 @@ class Rounds:
         self.cap = _or(float_field(event, "capUsd"), self.cap)
         if asked := text_field(event, "question"):
             self.question = asked
+        if event.get("kind") in _WAITING:
+            self.waiting = why_it_waits(event) if event.get("kind") == "loop_paused" else ""
         self._note(event)
         if (of := int_field(event, "round")) is not None:
             if (known := self.by_number.get(of)) is None:

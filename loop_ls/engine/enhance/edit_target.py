@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from loop_ls.contract.facts.enhance import (
     Change,
@@ -37,7 +37,8 @@ from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import JsonObject
 from loop_ls.text.lines import Text
 
-Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "stale"]
+#: Why an edit is not there. `document_invalid`: what a person has made of the text cannot be run.
+Trouble = Literal["text_mismatch", "no_change_seen", "refused", "client_gone", "stale", "document_invalid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,20 @@ class Ack:
     reason: str = ""
 
 
+class Held(NamedTuple):
+    """What the document holds; `trouble` is why nobody can say, empty otherwise."""
+
+    text: str
+    trouble: str = ""
+
+
 class EditTarget(Protocol):
     async def current(self, place: Place, known: str) -> str:
-        """The text as it is now; `known` is what it was when it was last seen."""
+        """The text as it is now; `known` is what it was when it was last seen. Raises `Failure`."""
+        ...
+
+    async def held(self, place: Place, known: str) -> Held:
+        """The same, and no failure where a file cannot be read."""
         ...
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack: ...
@@ -80,6 +92,9 @@ class EditorTarget:
 
     async def current(self, place: Place, known: str) -> str:
         return known
+
+    async def held(self, place: Place, known: str) -> Held:
+        return Held(known)
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         key = place.part("ack:asked")
@@ -101,7 +116,14 @@ class FileTarget:
         self._paths = {bundle.primary: path, **self._others}
 
     async def current(self, place: Place, known: str) -> str:
-        return await self._recorder.call(place.part("read"), self._read)
+        held = await self.held(place, known)
+        if held.trouble:
+            raise Failure("not_found", held.trouble)
+        return held.text
+
+    async def held(self, place: Place, known: str) -> Held:
+        found = await self._recorder.call(place.part("read"), self._read)
+        return Held(found) if isinstance(found, str) else Held(known, found["trouble"])
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         others = {path: uri_of(whole) for path, whole in self._paths.items() if path != self._bundle.primary}
@@ -130,13 +152,15 @@ class FileTarget:
         links = [path for path, whole in self._others.items() if not is_itself(whole, path)]
         return f"`{links[0]}` is a link by now, or is outside the workspace" if links else ""
 
-    async def _read(self) -> str:
+    async def _read(self) -> str | dict[str, str]:
         if moved := await asyncio.to_thread(self._moved):
             raise Failure("not_found", f"{moved}.")
         try:
             return await asyncio.to_thread(_texts_of, self._bundle, self._paths)
-        except (OSError, ValueError) as error:
-            raise Failure("not_found", f"{self._path} cannot be read: {error}.") from None
+        except OSError as error:
+            return {"trouble": f"`{error.filename or self._path}` cannot be read: {error.strerror or error}"}
+        except ValueError as error:
+            return {"trouble": f"`{self._path}` cannot be read: {error}"}
 
 
 def is_itself(whole: Path, path: str) -> bool:

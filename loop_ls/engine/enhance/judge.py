@@ -32,7 +32,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Recorder, Stopped
-from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Sent
+from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Held, Sent
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Errors, OtherFile, Planning
 from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
@@ -52,6 +52,11 @@ from loop_ls.engine.events.event import utc
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.json_value import Json, JsonObject, from_fields
+
+
+Word = Literal["continue", "skip", "stop"]
+#: What a person can do about a text that cannot be run.
+_TYPED = "Fix it and continue, or continue without it: then the next round runs the last text that could be read."
 
 
 class RecordedRound(TypedDict):
@@ -87,7 +92,7 @@ class Written:
 class EnhanceJudge:
     """`facts` are those of the run so far; `open` makes the copy of a text in its workspace; `checks` are the
     declared ones that decide each round, by name. `bundle` are the files that plans may edit, `known_in` what a plan
-    may build on in one of them."""
+    may build on in one of them. `unreadable` says why a text cannot be run, and where, empty for one that can."""
 
     plan: Plan
     knobs: Knobs
@@ -103,6 +108,7 @@ class EnhanceJudge:
     checks: Mapping[str, Check] = field(default_factory=dict)
     bundle: Bundle = ALONE
     known_in: Callable[[str], PlanContext] = lambda path: PlanContext()
+    unreadable: Callable[[str], str] = lambda text: ""
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
         seen = await self._seen(turn, output)
@@ -271,7 +277,14 @@ class EnhanceJudge:
 
     async def _improve(self, turn: Turn, report: FailureReport) -> str | None:
         """Have the workflow changed. None: the next round can begin; else why the loop gives up."""
-        text = await self.edit_target.current(turn.place, self.course.text)
+        held = await self.edit_target.held(turn.place, self.course.text)
+        word, text = await self._until_readable(turn, "before", held, self.course.text)
+        match word:
+            case "stop":
+                return "apply_rejected"
+            case "skip":
+                self.course.texts[turn.number + 1] = text
+                return None
         tries = 0
         while True:
             proposed = await self.planner.propose(turn, report, self.open(text), self.planning, self.course, tries)
@@ -294,18 +307,22 @@ class EnhanceJudge:
         text = proposed.start.text
         if self.knobs.pause_between_rounds:
             choice = await self._paused(turn, tries)
-            text = await self._told(turn, f"pause{tries}", choice, text)
-            if choice["choice"] == "skip":
-                return Written("skipped", text, proposed, tries)
+            word, text = await self._told(turn, f"pause{tries}", choice, text, text)
+            if word != "continue":
+                return Written("refused" if word == "stop" else "skipped", text, proposed, tries)
             if text != proposed.start.text:
                 proposed = await self._rebased(turn, proposed, text, f"{tries}")
                 if not proposed.planned.accepted:  # nothing of it fits what the person made of the text
                     return Written("dropped", text, proposed, tries)
         ack, proposed = await self._sent(turn, proposed, tries)
         while ack.trouble is not None:
-            choice = await self._conflict(turn, ack, proposed, tries)
-            text = await self._told(turn, f"conflict{tries}", choice, ack.text or text)
-            match choice["choice"]:
+            if ack.trouble == "document_invalid":
+                held = Held(text, ack.reason)
+                word, text = await self._until_readable(turn, f"conflict{tries}", held, text)
+            else:
+                choice = await self._conflict(turn, ack, proposed, tries)
+                word, text = await self._told(turn, f"conflict{tries}", choice, ack.text or text, text)
+            match word:
                 case "stop":
                     return Written("refused", text, proposed, tries)
                 case "skip":
@@ -335,14 +352,39 @@ class EnhanceJudge:
             else:
                 course.baseline = course.baseline.with_op(op, document)
 
-    async def _told(self, turn: Turn, question: str, choice: Choice, known: str) -> str:
-        """What the documents hold after somebody has answered: who holds them open says so, a file is read."""
+    async def _told(self, turn: Turn, question: str, choice: Choice, known: str, last: str) -> tuple[Word, str]:
+        """How it goes on, and what the documents hold after somebody has answered. `last` is the text that runs where
+        what they hold cannot be run."""
+        word = choice["choice"]
+        if word == "stop":
+            return word, known
+        held = await self._held(turn, question, choice, known)
+        again, text = await self._until_readable(turn, question, held, last)
+        return (word if again == "continue" else again), text
+
+    async def _held(self, turn: Turn, question: str, choice: Choice, known: str) -> Held:
+        """What the documents hold after an answer: who holds them open says so, a file is read."""
         text = choice.get("text")
         if not text and choice["choice"] == "continue":
-            return known  # whoever writes the edit looks for himself
+            return Held(known)  # whoever writes the edit looks for himself
         told = self.bundle.over(known, text) if text else known
         place = replace(turn.place, key=f"{turn.place.key}:{question}")
-        return await self.edit_target.current(place, told)
+        return await self.edit_target.held(place, told)
+
+    async def _until_readable(self, turn: Turn, question: str, held: Held, last: str) -> tuple[Word, str]:
+        """Ask until the text can be run. A person may be in the middle of a word: that is left alone, no round is paid
+        for it, and where the loop goes on without it the `last` text that could be read runs."""
+        times = 0
+        while why := held.trouble or self.unreadable(held.text):
+            times += 1
+            part = f"{question}:unreadable{times}"
+            choice = await self._pause_of(turn, f"{part}:asked", "document_invalid", f"{why}. {_TYPED}")
+            if choice["choice"] != "continue":
+                return choice["choice"], last
+            place = replace(turn.place, key=f"{turn.place.key}:{part}")
+            text = choice.get("text")
+            held = await self.edit_target.held(place, self.bundle.over(last, text) if text else last)
+        return "continue", held.text
 
     async def _rebased(self, turn: Turn, proposed: Proposed, text: str, number: str) -> Proposed:
         """The same operations on the text as it is now; those that no longer fit are refused like any others."""
@@ -380,7 +422,12 @@ class EnhanceJudge:
         )
         place = replace(turn.place, key=f"{turn.place.key}:plan{tries}{again}")
         ack = await self.edit_target.apply(place, sent, self.common(turn.number, self.planner.spent))
-        return ack if ack.text is None else replace(ack, text=self.bundle.over(sent.base, ack.text))
+        if ack.text is None:
+            return ack
+        text = self.bundle.over(sent.base, ack.text)
+        if ack.trouble is not None and (why := self.unreadable(text)):
+            return replace(ack, text=text, trouble="document_invalid", reason=why)
+        return replace(ack, text=text)
 
     async def _paused(self, turn: Turn, tries: int) -> Choice:
         key = turn.place.part("pause:asked" if tries == 1 else f"pause{tries}:asked")
@@ -390,9 +437,10 @@ class EnhanceJudge:
         return await self._choice(turn, paused, self.knobs.pause_timeout_seconds or None)
 
     async def _conflict(self, turn: Turn, ack: Ack, proposed: Proposed, tries: int) -> Choice:
-        key = turn.place.part(f"conflict{tries}:asked")
-        common = self.common(turn.number, self.planner.spent)
-        trouble, reason = ack.trouble, ack.reason
+        return await self._pause_of(turn, f"conflict{tries}:asked", ack.trouble, ack.reason)
+
+    async def _pause_of(self, turn: Turn, part: str, trouble: str | None, reason: str) -> Choice:
+        common, key = self.common(turn.number, self.planner.spent), turn.place.part(part)
         paused = LoopPaused(**common, question=key, reason="conflict", conflict=trouble, failure_reason=reason)
         return await self._choice(turn, paused, None)
 

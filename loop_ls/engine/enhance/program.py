@@ -22,7 +22,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, OutcomeDetails, Turn, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
-from loop_ls.engine.core.preparer import Validate
+from loop_ls.engine.core.preparer import Problem, Validate
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTarget, Sent
 from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts, sought_by
@@ -128,6 +128,7 @@ class _Loop:
             checks={one.name: one for one in self.checks},
             bundle=self.bundle,
             known_in=self._known_in,
+            unreadable=self.unreadable,
         )
         body = RoundBody(
             self.plan,
@@ -305,6 +306,20 @@ class _Loop:
             return [f"{one.code}: {one.message}" for problems in found for one in problems]
 
         return found
+
+    def unreadable(self, text: str) -> str:
+        """Why a text cannot be run, with the place; empty where it can. What the loop started with counts for nothing."""
+        now, first = (self._problems(self.open(one)) for one in (text, course_text(self.course, 0)))
+        for path, problems in now.items():
+            known = {(one.code, one.message) for one in first[path]}
+            new = [one for one in problems if (one.code, one.message) not in known]
+            if new:
+                return f"`{path}` cannot be run: line {new[0].line}: {new[0].message.rstrip('.')}"
+        return ""
+
+    def _problems(self, copy: WorkingCopy) -> dict[str, Sequence[Problem]]:
+        documents = copy.documents
+        return dict(zip(documents, self.program.validate(copy.workspace, list(documents.values())), strict=True))
 
     def mask(self) -> Mask:
         """Keys, and the constants of the file, which may hold what nobody else should read."""

@@ -34,6 +34,8 @@ def status(rounds: Rounds) -> EnhanceState:
         found["label"] = "fixation-risk"
     if rounds.reason:
         found["reason"], found["because"] = rounds.reason, rounds.because
+    elif rounds.waiting:
+        found["because"] = rounds.waiting
     if rounds.most:
         found["shown"] = rounds_spent(rounds.number, rounds.most, rounds.spent, rounds.cap)
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from loop_ls.client.engine_location import speaks_as_owner
-from loop_ls.contract.run_view.rounds import listed
+from loop_ls.contract.run_view.rounds import listed, why_it_waits
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents import uris
@@ -245,9 +245,8 @@ class Rounds:
 
     def _sentence(self, record: RunRecord, question: JsonObject) -> str:
         name = record.name
-        if question.get("reason") == "conflict":
-            why = str(question.get("failureReason") or question.get("conflict", "")).rstrip(".")
-            return f"The change of the enhance loop of `{name}` is not in the document: {why}."
+        if why := why_it_waits(question):
+            return f"Enhance loop of `{name}`: {why}"
         proposed = _about(record.folded.rounds.proposal, question) or {}
         ops = listed(proposed.get("ops"))
         changes = f"{len(ops)} change{'s' if len(ops) != 1 else ''}"

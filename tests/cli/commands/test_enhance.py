@@ -154,3 +154,29 @@ def test_EB_133_the_command_changes_a_called_file_that_the_settings_allow(alone:
     called.write_text(changed.removesuffix("# mine\n"))
     assert alone.call("enhance", "--revert", run_id).returncode == 0
     assert (called.read_text(), main.read_text()) == (PART, CALLING)
+
+
+def test_EB_136_a_file_that_is_half_typed_in_a_pause_is_told_where_one_answers(alone: CliProject) -> None:
+    file = alone.write("report.yaml", BROKEN)
+    alone.write("report.answers.yaml", ANSWERS)
+    alone.write(".loop-ls.yaml", "enhance: {pauseBetweenRounds: true}\n")
+    run_id = json.loads(alone.call("enhance", "report.yaml", "--input", "tea", "--detach", "--json").stdout)["runId"]
+    status(alone, run_id, "awaiting user")
+    file.write_text(typed := BROKEN + "  - name: [\n")
+    assert alone.call("enhance", "--continue", run_id).returncode == 0
+    told = status(alone, run_id, "conflict")
+    assert "`report.yaml` cannot be run: line 15: Unclosed `[`" in told
+    assert "Fix it and continue, or continue without it" in told
+    assert file.read_text() == typed
+    file.write_text(BROKEN + "# mine\n")
+    assert alone.call("enhance", "--continue", run_id).returncode == 0
+    status(alone, run_id, "converged")
+    assert file.read_text() == MENDED + "# mine\n"
+
+
+def status(alone: CliProject, run_id: str, wanted: str) -> str:
+    for _ in range(100):
+        told = alone.call("enhance", "--status", run_id).stdout
+        if told.startswith(wanted):
+            return told
+    raise AssertionError(told)

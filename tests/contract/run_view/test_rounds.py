@@ -109,6 +109,21 @@ def test_phases_are_those_of_the_document() -> None:
     assert view_of(*FAILED, *PLANNED, SENT).rounds.question == "q1"
 
 
+def test_a_wait_that_is_no_plain_pause_says_why_until_it_has_its_answer() -> None:
+    asked = {"kind": "loop_paused", **common(1), "question": "q2", "reason": "conflict"}
+    refused = {**asked, "conflict": "refused", "failureReason": "it is read-only"}
+    typed = {**asked, "conflict": "document_invalid", "failureReason": "`a.yaml` cannot be run: line 3. Fix it."}
+    told = {
+        "The change is not in the file: it is read-only.": refused,
+        "`a.yaml` cannot be run: line 3. Fix it.": typed,
+        "": {**asked, "reason": "between_rounds"},
+    }
+    for why, fact in told.items():
+        assert view_of(*FAILED, fact).rounds.waiting == why
+        done = {"kind": "loop_continued", **common(1), "question": "q2", "withEdits": True}
+        assert view_of(*FAILED, fact, done).rounds.waiting == ""
+
+
 def test_loops_of_a_round_are_those_of_the_file_until_the_next_one_begins() -> None:
     own = {"place": "report/1/polish/1", "loop": "polish", "iteration": 1, "depth": 1}
     facts = [*FAILED, {"kind": "iteration_started", **own}, {"kind": "judged", **own, "verdict": "no"}]

@@ -289,3 +289,103 @@ async def test_of_a_file_nobody_but_the_file_says_what_it_holds(choice: str, tmp
     assert loop.prompts("draft")[-1] == "Write much about tea"
     kept = THREE if choice == "skip" else KIND
     assert path.read_text() == kept.replace("about", "much about")
+
+
+#: Half of a line, as it is while somebody types.
+TYPED = THREE.replace("    run: Publish {{review}}", "    run: 'Publish {{review}}\n    env: [")
+
+
+@pytest.mark.parametrize("choice", ["skip", "continue"])
+async def test_EB_136_what_a_person_has_half_typed_in_a_pause_is_told_and_runs_no_round(
+    choice: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path, knobs={"pauseBetweenRounds": True})
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "loop_paused", 1)
+    path.write_text(TYPED)
+    asked = len(loop.models.requests)
+    loop.recorder.tell({"choice": choice})
+    paused = await until(loop, "loop_paused", 2)
+    assert (paused["reason"], paused["conflict"]) == ("conflict", "document_invalid")
+    why = paused["failureReason"]
+    assert why.startswith("`report.yaml` cannot be run: line 1"), why
+    assert "Fix it and continue, or continue without it" in why
+    assert path.read_text() == TYPED
+    assert len(loop.models.requests) == asked, "nothing is paid for it"
+    mine = THREE.replace("Publish {{review}}", "Publish all of {{review}}")
+    path.write_text(mine)
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    kind = mine if choice == "skip" else mine.replace("Review {{draft}}", "Review {{draft}} kindly")
+    assert path.read_text() == kind
+    assert loop.prompts("publish")[-1] == "Publish all of good"
+
+
+async def test_EB_136_a_loop_goes_on_without_it_and_the_text_of_the_person_stays(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path, knobs={"pauseBetweenRounds": True})
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "loop_paused", 1)
+    path.write_text(TYPED)
+    loop.recorder.tell({"choice": "continue"})
+    await until(loop, "loop_paused", 2)
+    loop.recorder.tell({"choice": "skip"})
+    assert (await running).reason == "converged"
+    assert loop.prompts("review")[-1] == "Review ok"
+    assert path.read_text() == TYPED
+
+
+@pytest.mark.parametrize(
+    ("how", "told"), [("broken", "cannot be run: line 1"), ("gone", "cannot be read: No such file")]
+)
+async def test_EB_136_no_plan_is_paid_for_what_was_half_typed_while_a_round_ran(
+    how: str, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path)
+
+    def first(request: object) -> object:
+        path.write_text(TYPED) if how == "broken" else path.unlink()
+        return BAD
+
+    loop.models.script["review"] = [first, "good"]
+    running = asyncio.ensure_future(loop.run())
+    paused = await until(loop, "loop_paused", 1)
+    assert told in paused["failureReason"]
+    assert [one.purpose for one in loop.models.requests if one.purpose == "planner"] == []
+    path.write_text(THREE)
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    assert path.read_text() == KIND
+
+
+async def test_EB_136_a_buffer_that_cannot_be_run_is_told_by_the_editor_that_holds_it() -> None:
+    loop = mending(knobs={"pauseBetweenRounds": True})
+    for text in (TYPED, TYPED, THREE):
+        loop.recorder.tell({"choice": "continue", "text": text})
+    assert (await loop.run()).reason == "converged"
+    reasons = [(one["reason"], one.get("conflict")) for one in loop.of("loop_paused")]
+    assert reasons == [("between_rounds", None), ("conflict", "document_invalid"), ("conflict", "document_invalid")]
+    assert len(loop.of("edit_sent")) == 1
+
+
+async def test_EB_136_nor_is_an_edit_sent_again_on_a_text_that_cannot_be_run() -> None:
+    answers = iter([{"outcome": "stale", "text": TYPED}, {"outcome": "stale", "text": THREE + "# mine\n"}])
+    loop = mending()
+
+    def editor(sent: Any) -> Any:
+        if (told := next(answers, None)) is None:
+            return {"outcome": "applied", "text": applied(loop.seen_text(), sent)}
+        return told
+
+    loop._editor = editor
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "loop_paused")
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    assert [one["conflict"] for one in loop.of("loop_paused")] == ["document_invalid"]
+    assert loop.seen_text() == KIND + "# mine\n"

@@ -103,8 +103,11 @@ function approvalsOf(state: RunState & Loose): Approval[] {
 function choiceOf(state: RunState & Loose): Head["choice"] {
   const asked = state.question;
   if (asked?.kind !== "loop_paused" || hasEnded(state)) return undefined;
-  const why = asked.failureReason || (asked.conflict ?? "").replaceAll("_", " ");
-  return { kind: asked.reason === "conflict" ? "conflict" : "between_rounds", round: asked.round ?? state.iteration ?? 0, why };
+  const round = asked.round ?? state.iteration ?? 0;
+  if (asked.reason !== "conflict") return { kind: "between_rounds", round, why: "" };
+  const why = (asked.failureReason || (asked.conflict ?? "").replaceAll("_", " ")).replace(/\.$/, "");
+  const told = asked.conflict === "document_invalid" ? `${why}.` : `The change of round ${round} is not in the file: ${why}.`;
+  return { kind: "conflict", round, why: told };
 }
 
 /** Whose answers it took, and that no model was asked here. */

@@ -51,7 +51,7 @@ export interface Head {
   recovered?: string;
   source?: string;
   approvals: Approval[];
-  /** An enhance loop that waits for a person: between rounds, or because its edit is not in the file. */
+  /** An enhance loop that waits for a person: between rounds, or because its edit is not in the file (`why`). */
   choice?: { kind: "between_rounds" | "conflict"; round: number; why: string };
 }
 

@@ -126,7 +126,7 @@ function ChoiceBar({ choice, onShow }: { choice: NonNullable<Head["choice"]>; on
         <Icon name="person" />
         <span>
           {conflict
-            ? `The change of round ${choice.round} is not in the file${choice.why ? `: ${choice.why}` : ""}.`
+            ? choice.why
             : `Round ${choice.round} is over; changes are proposed and wait for you.`}
         </span>
       </div>

@@ -180,7 +180,9 @@ describe("words", () => {
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: touched }).approvals[0]?.touched).toBe(true);
     expect(headOf({ runId: "r", status: "cancelled", pendingApproval: asked }).approvals).toEqual([]);
     const question = { kind: "loop_paused" as const, reason: "conflict", round: 1, failureReason: "read-only" };
-    expect(headOf({ runId: "r", status: "paused", question }).choice).toEqual({ kind: "conflict", round: 1, why: "read-only" });
+    expect(headOf({ runId: "r", status: "paused", question }).choice).toEqual({ kind: "conflict", round: 1, why: "The change of round 1 is not in the file: read-only." });
+    const typed = { ...question, conflict: "document_invalid", failureReason: "`a.yaml` cannot be run: line 3: no. Fix it." };
+    expect(headOf({ runId: "r", status: "paused", question: typed }).choice?.why).toBe(typed.failureReason);
   });
 
   test("facts are told in one line", () => {
