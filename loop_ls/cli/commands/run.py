@@ -155,9 +155,15 @@ async def _compare(
     engine: EngineClient, request: JsonObject, manner: RunOptions, models: Sequence[Mapping[str, str]]
 ) -> int:
     """One run after the other, then all of them side by side. Exit status 0: each ended well, else that of the first
-    one that did not."""
+    one that did not. Nothing is paid for one where another cannot be run."""
     from loop_ls.cli.runs.runs_compare import compare
 
+    for each in models:
+        told: Agreed | Refusal
+        told, request = await completed(engine, {**request, **each}, manner, engine.agree_only)
+        if not told["ok"]:
+            return refuse({**told, "message": f"{'/'.join(each.values())}: {told['message']}"}, manner.as_json)
+        request = {name: value for name, value in request.items() if name not in ("consent", "provider", "model")}
     ids, statuses = list[str](), list[int]()
     for each in models:
         status = await engine.engine_status()
@@ -208,11 +214,21 @@ async def _consented(
     begin: Callable[[JsonObject], Awaitable[Begun | Refusal]],
 ) -> Begun | Refusal:
     """What `begin` answers when the person has agreed and said what is missing, or would not."""
+    return (await completed(engine, request, manner, begin))[0]
+
+
+async def completed(
+    engine: EngineClient,
+    request: JsonObject,
+    manner: RunOptions,
+    begin: Callable[[JsonObject], Awaitable[Begun | Refusal]],
+) -> tuple[Begun | Refusal, JsonObject]:
+    """The same, and the request with all that the person has said."""
     asked = False
     while True:
         answer = await begin(request)
         if answer["ok"]:
-            return answer
+            return answer, request
         names = answer.get("names")
         match answer["code"]:
             case "consent_required" if "consent" not in request and agreed(answer, manner):
@@ -221,7 +237,7 @@ async def _consented(
                 asked = True
                 request = _with_inputs(request, _ask_inputs(names))
             case _:
-                return answer
+                return answer, request
 
 
 def agreed(answer: Refusal, manner: RunOptions) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import add_model, from_one, print_json
-from loop_ls.cli.commands.run import RunOptions, start
+from loop_ls.cli.commands.run import RunOptions, completed, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, target_of
 from loop_ls.cli.watch.words import error_text
@@ -34,9 +34,13 @@ from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, tr
 from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
-    from loop_ls.contract.answers import Refusal
+    from loop_ls.contract.answers import Agreed, Refusal
 
 HELP = "run a loop file on its test cases and judge it by its checks"
+
+
+#: So many names are told where none fits.
+_NAMES = 8
 
 
 class Refused(Exception):
@@ -78,17 +82,22 @@ class Suite:
     cases: tuple[Case, ...]
 
     def chosen(self, named: str | None) -> tuple[Case, ...]:
-        if named is None:
-            return self.cases
-        return tuple(one for one in self.cases if named.casefold() in one.name.casefold())
+        """Raises `Wrong` where that is none."""
+        if not self.cases:
+            raise Wrong(f"{self.path} has no test cases; add one under `tests`")
+        found = tuple(one for one in self.cases if named is None or named.casefold() in one.name.casefold())
+        if not found:
+            listed = ", ".join(f"`{one.name}`" for one in self.cases[:_NAMES])
+            more = f" and {len(self.cases) - _NAMES} more" if len(self.cases) > _NAMES else ""
+            raise Wrong(f"No test case in {self.path} matches `{named}`; there are {listed}{more}")
+        return found
 
 
 def run(args: argparse.Namespace) -> int:
     try:
         suite = _suite(*_loop_file(args))
         cases = suite.chosen(args.named)
-        if not cases:
-            raise Wrong(f"No test case in {suite.path} matches `{args.named}`")
+        _require_writable(args.junit)
         requests = [(case, _request(suite, case, args)) for case in cases]
     except (Wrong, Failure) as wrong:
         hint = wrong.hint if isinstance(wrong, Failure) else ""
@@ -99,12 +108,15 @@ def run(args: argparse.Namespace) -> int:
         trials: list[Trial] = []
         async with await engine_for(args, suite.root) as engine:
             try:
-                for trial_name, case, request in _in_turn(suite, requests, args.repeat):
+                startable = await _startable(engine, requests, manner)
+                for trial_name, case, request in _in_turn(suite, startable, args.repeat):
                     trial = await _trial(engine, trial_name, case, request, manner)
                     trials.append(trial)
                     if not args.json:
                         print("\n".join(trial_lines(trial)), flush=True)
             except Refused as refused:
+                if trials:
+                    _write_report(suite, trials, args)
                 return refuse(refused.answer, args.json)
         return _told(suite, trials, args)
 
@@ -207,14 +219,59 @@ def _problem(event: JsonObject, warns: bool) -> str:
 
 def _told(suite: Suite, trials: list[Trial], args: argparse.Namespace) -> int:
     passed = all(one.passes for one in trials)
-    if args.junit:
-        try:
-            Path(args.junit).write_text(trials_as_junit(suite.path, trials), "utf-8")
-        except OSError as error:
-            print(f"loop-ls: {args.junit} cannot be written: {error.strerror or error}", file=sys.stderr)
-            return REFUSED
+    written = _write_report(suite, trials, args)
     if args.json:
         print_json({"ok": passed, "trials": [asdict(one) for one in trials]})
     else:
         print(summary_line(trials))
+    if not written:
+        return REFUSED
     return 0 if passed else 1
+
+
+def _write_report(suite: Suite, trials: list[Trial], args: argparse.Namespace) -> bool:
+    if not args.junit:
+        return True
+    try:
+        Path(args.junit).write_text(trials_as_junit(suite.path, trials), "utf-8")
+    except OSError as error:
+        print(f"loop-ls: {_unwritable(args.junit, error)}.", file=sys.stderr)
+        return False
+    return True
+
+
+def _require_writable(report: str | None) -> None:
+    """Before anything is paid for. Raises `Wrong`."""
+    if not report:
+        return
+    path = Path(report)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a pipe or a device: who opens it and goes ends it
+    is_new = not path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise Wrong(_unwritable(report, error)) from None
+
+
+def _unwritable(report: str, error: OSError) -> str:
+    return f"The report {report} cannot be written: {error.strerror or error}"
+
+
+async def _startable(
+    engine: EngineClient, requests: Iterable[tuple[Case, JsonObject]], manner: RunOptions
+) -> list[tuple[Case, JsonObject]]:
+    """Every test case, with all that a person has said of it: nothing is paid for the first one where a later one is
+    refused. Raises `Refused`."""
+    found = list[tuple[Case, JsonObject]]()
+    for case, request in requests:
+        answer: Agreed | Refusal = {"ok": True, "capabilities": []}
+        if not case.skip:
+            answer, request = await completed(engine, request, manner, engine.agree_only)
+        if not answer["ok"]:
+            raise Refused({**answer, "message": f"`{case.name}`: {answer['message']}"})
+        found.append((case, request))
+    return found

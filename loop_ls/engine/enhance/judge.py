@@ -53,7 +53,6 @@ from loop_ls.formats.checks.model import Check
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.json_value import Json, JsonObject, from_fields
 
-
 Word = Literal["continue", "skip", "stop"]
 #: What a person can do about a text that cannot be run.
 _TYPED = "Fix it and continue, or continue without it: then the next round runs the last text that could be read."

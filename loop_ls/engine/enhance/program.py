@@ -308,7 +308,7 @@ class _Loop:
         return found
 
     def unreadable(self, text: str) -> str:
-        """Why a text cannot be run, with the place; empty where it can. What the loop started with counts for nothing."""
+        """Why a text cannot be run, with the place; empty where it can. Errors that the loop started with are none."""
         now, first = (self._problems(self.open(one)) for one in (text, course_text(self.course, 0)))
         for path, problems in now.items():
             known = {(one.code, one.message) for one in first[path]}

@@ -16,7 +16,7 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Prepared, Preparer
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.roles.definitions import path_of_definition
-from loop_ls.engine.starting.part_of_workflow import is_part
+from loop_ls.engine.starting.part_of_workflow import is_part, require_start
 from loop_ls.engine.starting.settings_guard import require_sound_settings
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW, can_run, claimed, format_of_target
@@ -51,6 +51,7 @@ class ByFormat:
                 "is not one."
             )
             raise Refused("bad_argument", told, "Run all of it.")
+        require_start(request)
         preparer = await asyncio.to_thread(self._preparers.get, format_)  # the first one is imported now
         if preparer is None:
             told = f"`target.kind` `{request.target_kind}` is not supported yet."

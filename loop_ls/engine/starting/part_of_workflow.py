@@ -30,6 +30,15 @@ def is_part(request: StartRequest) -> bool:
     return request.start_from is not None or request.end_at is not None
 
 
+def require_start(request: StartRequest) -> None:
+    """Raises `Refused` for outputs of steps before a start that is none: they would be ignored."""
+    given = {"pinned": bool(request.pinned), "outputsOf": request.outputs_of is not None}
+    named = next((name for name, is_given in given.items() if is_given), None)
+    if named is not None and request.start_from is None:
+        told = f"`{named}` is for steps that are not run, and without `startFrom` all of them are run."
+        raise Refused("bad_argument", told, f"Pass `startFrom` (`--start-from NAME`), or leave `{named}` out.")
+
+
 def part_of(workflow: Workflow, request: StartRequest) -> Part:
     """Raises `Refused` for names that are not there, and where the output of something that is read is not known."""
     if request.target_kind != "workflow":
@@ -44,6 +53,9 @@ def part_of(workflow: Workflow, request: StartRequest) -> Part:
     strange = next((name for name in request.pinned if name not in order), None)
     if strange is not None:
         raise Refused("not_found", f"Pinned output for an unknown step or loop: `{strange}`.")
+    if runs := next((name for name in request.pinned if name in elements), None):
+        told = f"`{runs}` is run, so its output cannot be pinned."
+        raise Refused("bad_argument", told, f"Start after `{runs}`, or leave its pinned output out.")
     read = _read_by(workflow, elements)
     pinned = [_pinned(one, request) for one in run_order(workflow) if one.name in read]
     wire: JsonObject = {"startFrom": request.start_from, "endAt": request.end_at, "pinned": pinned}

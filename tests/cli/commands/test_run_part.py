@@ -80,6 +80,13 @@ def test_WB_169_a_pinned_output_stands_for_a_step(project: CliProject) -> None:
     assert (given.returncode, given.stdout) == (0, "a report on mine\n"), given.stderr
 
 
+def test_outputs_of_a_run_are_refused_where_all_steps_run(project: CliProject) -> None:
+    first = ran(project)
+    done = project.call("run", "develop.yaml", "--input", "x", "--outputs-of", first)
+    assert (done.returncode, "`outputsOf` is for steps that are not run" in done.stderr) == (2, True), done.stderr
+    assert newest(project) == first
+
+
 def test_WB_170_a_run_ends_at_a_step(project: CliProject) -> None:
     done = project.call("run", "develop.yaml", "--input", "ships", "--end-at", "plan")
     assert (done.returncode, done.stdout) == (0, "the plan\n"), done.stderr
@@ -96,6 +103,10 @@ def test_WB_170_a_run_ends_at_a_step(project: CliProject) -> None:
         (("--start-from", "report", "--pin", "nobody=x"), "unknown step or loop: `nobody`"),
         (("--start-from", "report", "--pin", "nobody"), "`--pin nobody`: use the form name=value"),
         (("--start-from", "report", "--outputs-of", "f0f0f0f0"), "f0f0f0f0"),
+        (("--pin", "plan=p"), "`pinned` is for steps that are not run, and without `startFrom` all of them are run."),
+        (("--end-at", "plan", "--pin", "plan=p"), "Pass `startFrom` (`--start-from NAME`), or leave `pinned` out."),
+        (("--outputs-of", "f0f0f0f0", "--end-at", "plan"), "f0f0f0f0"),
+        (("--start-from", "report", "--pin", "report=r"), "`report` is run, so its output cannot be pinned."),
         (("--start-from", "report", "--loop", "develop"), "work on a whole workflow"),
     ],
 )

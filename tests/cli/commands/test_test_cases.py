@@ -82,6 +82,44 @@ def test_what_cannot_be_tested_is_refused(shared: CliProject) -> None:
     assert "did you mean `write`?" in astray.stderr
 
 
+def runs_of(place: CliProject) -> list[str]:
+    return [one["runId"] for one in json.loads(place.call("runs", "--json").stdout)["runs"]]
+
+
+def test_nothing_is_run_where_the_report_cannot_be_written(shared: CliProject) -> None:
+    filled(shared)
+    before = runs_of(shared)
+    for report, why in (("nowhere/report.xml", "No such file or directory"), (".", "Is a directory")):
+        done = shared.call("test", "summary.yaml", "--junit", report)
+        assert (done.returncode, f"The report {report} cannot be written: {why}." in done.stderr) == (2, True), done
+    shared.write("kept.xml", "what was there")
+    assert shared.call("test", "summary.yaml", "-k", "nothing", "--junit", "kept.xml").returncode == 2
+    assert (shared.root / "kept.xml").read_text() == "what was there"
+    assert runs_of(shared) == before
+
+
+def test_nothing_is_run_where_a_later_case_is_refused(shared: CliProject) -> None:
+    filled(shared)
+    before = runs_of(shared)
+    shared.write("summary.cases.yaml", "tests:\n  - {name: sea, vars: {input: s, reader: a}}\n  - {name: none}\n")
+    done = shared.call("test", "summary.yaml", "--json")
+    assert done.returncode == 2, done.stdout
+    assert "`none`: " in done.stdout + done.stderr
+    assert runs_of(shared) == before
+
+
+def test_a_selection_of_no_case_is_refused_and_tells_what_there_is(shared: CliProject) -> None:
+    filled(shared)
+    done = shared.call("test", "summary.yaml", "-k", "nothing")
+    told = "No test case in summary.cases.yaml matches `nothing`; there are `sea`, `long`, `plain`, `late`."
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert json.loads(shared.call("test", "summary.yaml", "-k", "nothing", "--json").stdout)["message"] == told
+    shared.write("summary.cases.yaml", "tests: []\n")
+    empty = shared.call("test", "summary.yaml")
+    assert (empty.returncode, "has no test cases" in empty.stderr) == (2, True), empty.stderr
+    assert "None" not in empty.stderr
+
+
 def test_a_run_is_judged_by_the_checks_beside_its_file(shared: CliProject) -> None:
     filled(shared)
     words = ("run", "summary.yaml", "--input", "x", "--param", "reader=all")

@@ -72,5 +72,21 @@ def test_one_start_runs_with_each_model_and_compares(shared: CliProject) -> None
     assert found["differences"][0]["outputs"] == []
     both = shared.call("run", "twice.yaml", "--input", "tea", "--compare", "a,b", "--model", "c")
     assert (both.returncode, "`--compare` sets the models" in both.stderr) == (2, True)
+    before = json.loads(shared.call("runs", "--json").stdout)["runs"]
     wrong = shared.call("run", "twice.yaml", "--input", "tea", "--compare", "scripted/a,scriptd/b")
     assert (wrong.returncode, "did you mean `scripted`?" in wrong.stderr) == (2, True)
+    shared.write("keyed.yaml", DEVELOP.replace("develop_it", "keyed"))
+    shared.write("keyed.answers.yaml", ANSWERS)
+    keyless = shared.call("run", "keyed.yaml", "--input", "tea", "--yes", "--compare", "scripted/a,openai/gpt-5")
+    assert keyless.returncode == 2, keyless.stderr
+    assert "openai/gpt-5: " in keyless.stderr
+    settings = (
+        "providers:\n  acme: {kind: openai, baseUrl: 'https://acme.example/v1', apiKeyEnv: '', defaultModel: x}\n"
+    )
+    shared.write(".loop-ls.yaml", settings)
+    capped = ("--budget-usd", "1", "--compare", "scripted/a,acme/no-such-model")
+    priceless = shared.call("run", "keyed.yaml", "--input", "tea", "--yes", *capped)
+    (shared.root / ".loop-ls.yaml").unlink()
+    assert priceless.returncode == 2, priceless.stderr
+    assert "price" in priceless.stderr
+    assert json.loads(shared.call("runs", "--json").stdout)["runs"] == before, "nothing was run before it was refused"
