@@ -20,6 +20,7 @@ from loop_ls.engine.checks.outcome import Outcome, feedback, undecided
 from loop_ls.engine.checks.programs import outcome_of, recorded_result
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
 from loop_ls.engine.checks.rubric import read_rubric_answer, rubric_question
+from loop_ls.engine.checks.run_cost import known_cost
 from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan
@@ -29,7 +30,7 @@ from loop_ls.engine.judges.test_command import Command
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.checks.model import Check, TargetKind
 from loop_ls.formats.common.target import Target
-from loop_ls.text.json_value import JsonObject, float_field, from_fields
+from loop_ls.text.json_value import JsonObject, from_fields
 
 #: What a run has cost so far, in dollars; None: a price is unknown.
 Spent = Callable[[], Awaitable[float | None]]
@@ -169,10 +170,7 @@ async def _spent(facts_of: FactsOf, run_id: str, within: Place | None) -> float 
     below = "" if within is None else f"{within.key}/"
     calls = [event.body for event in await facts_of(run_id) if event.kind == "call"]
     calls = [body for body in calls if str(body.get("place", "")).startswith(below)]
-    answered_calls = [body for body in calls if not body.get("error")]
-    if any(body.get("usd") is None for body in answered_calls):
-        return None
-    return sum(float_field(body, "usd") or 0.0 for body in calls)
+    return known_cost(calls)
 
 
 def checked_fact(outcome: Outcome, iteration: int | None = None) -> Checked:

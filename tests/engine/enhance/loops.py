@@ -71,7 +71,8 @@ def priced(text: str, usd: float | None) -> ModelReply:
 @dataclass
 class Loop:
     """`script` are the answers of steps, by name; `planner` those of the planner, in order; `editor` what
-    the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens."""
+    the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens; `checks` the
+    text of the checks file that the cases are judged by."""
 
     text: str = THREE
     script: dict[str, Any] = field(default_factory=dict)
@@ -83,6 +84,7 @@ class Loop:
     settings: dict[str, Any] = field(default_factory=dict)
     editor: Any = None
     cases: Sequence[dict[str, Any]] = ()
+    checks: str = ""
     price: dict[str, float] | None = None
     events: list[Event] = field(default_factory=list)
 
@@ -112,7 +114,7 @@ class Loop:
                 "knobs": self.knobs,
                 "planner": {"provider": "acme", "model": "wise"},
                 "headless": self.headless is not None,
-                **({"evidence": {"cases": list(self.cases)}} if self.cases else {}),
+                **({"evidence": self._evidence()} if self.cases else {}),
             },
         )
         program = EnhanceProgram(WorkflowProgram(environment={}.get), validate, self.facts)
@@ -120,6 +122,11 @@ class Loop:
         accounts = self.recorder.accounts = Accounts(Ledger(), loop=loop_ledger(plan, self.recorder.facts))
         acme = {"kind": "openai", "baseUrl": "https://acme.example/v1", **({"price": self.price} if self.price else {})}
         return await program.run(plan, self.recorder, GatedModels(self.models, accounts, {"acme": acme}, environ={}))
+
+    def _evidence(self) -> dict[str, Any]:
+        cases = [{"name": one["name"], "vars": {"input": one.get("input", "")}} for one in self.cases]
+        texts = {"texts": {"checks": self.checks, "cases": json.dumps({"tests": cases})}} if self.checks else {}
+        return {"cases": list(self.cases), **texts}
 
     def _answer_edits(self) -> None:
         """The editor answers when an edit is sent; other questions wait for `tell`."""

@@ -9,6 +9,7 @@ from loop_ls.engine.checks.evaluate import Evaluators, evaluated
 from loop_ls.engine.checks.outcome import Outcome as CheckOutcome
 from loop_ls.engine.checks.outcome import undecided
 from loop_ls.engine.checks.recorded_result import CheckedText, RecordedResult
+from loop_ls.engine.checks.run_cost import known_cost
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Outcome
 from loop_ls.engine.enhance.evidence.trials import TrialCase
@@ -16,7 +17,6 @@ from loop_ls.engine.enhance.report.traces import traces
 from loop_ls.engine.events import Event
 from loop_ls.formats.checks.model import Case, Check, Checks, checks_of
 from loop_ls.index.document import Document
-from loop_ls.text.json_value import float_field
 
 #: Types that no trial can judge: programs and judges of their own are not asked from inside of a trial.
 NOT_IN_TRIALS = frozenset({"command", "llm-rubric"})
@@ -64,16 +64,13 @@ def recorded_result(place: Place, facts: Sequence[Event], document: Document, ou
     below = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
     found = traces(place.key, below, document)
     ended = {name: trace for name, trace in found.items() if trace.ended in ("completed", "skipped")}
-    iterations: dict[str, list[str]] = {}
-    for one in below:
-        if one.kind == "iteration":
-            name = str(one.body.get("place", "")).removeprefix(f"{place.key}/").partition("/")[0]
-            iterations.setdefault(name, []).append(str(one.body.get("output", "")))
-    prices = [float_field(one.body, "usd") for one in below if one.kind == "call"]
+    outputs = {str(one.body.get("place")): str(one.body.get("output", "")) for one in below if one.kind == "iteration"}
     return RecordedResult(
         result=None if outcome.failure is not None else outcome.output,
         steps={name: None if trace.ended == "skipped" else trace.output for name, trace in ended.items()},
-        loops={name: tuple(outputs) for name, outputs in iterations.items()},
-        usd=None if None in prices else sum(usd for usd in prices if usd is not None),
+        loops={
+            name: tuple(outputs[turn] for _, turn in sorted(trace.turns.items())) for name, trace in found.items()
+        },
+        usd=known_cost(one.body for one in below if one.kind == "call"),
         milliseconds=1000 * (below[-1].at - below[0].at) if below else 0.0,
     )
