@@ -40,6 +40,7 @@ Limit = Literal[
     "unfixable",
     "planner_error",
     "apply_rejected",
+    "file_changed",
     "improved",
     "void",
 ]
@@ -100,6 +101,7 @@ ENDINGS: dict[str, Ending] = {
     "unfixable": Ending("limit", "editing the file cannot fix it"),
     "planner_error": Ending("limit", "the planner gave no usable answer"),
     "apply_rejected": Ending("limit", "the change was not applied"),
+    "file_changed": Ending("limit", "the file is not what was tried"),
     "improved": Ending("limit", "improved, not converged"),
     "void": Ending("limit", "its trials do not count"),
     "error": Ending("failure", "failed"),

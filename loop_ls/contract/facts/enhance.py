@@ -351,7 +351,7 @@ class CandidateDecided(RoundFact):
 
     kind = "candidate_decided"
     accepted: bool
-    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unfinished"]
+    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished"]
     passes: int
     trials: int
     best_round: int | None = None

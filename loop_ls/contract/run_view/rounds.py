@@ -42,6 +42,7 @@ _AGAINST = {
     "regression": "a test case fails that passed before",
     "cost": "costs more than twice as much",
     "holdout": "fails on held-out test cases",
+    "unlooked": "not tried on all held-out test cases",
     "unfinished": "could not be tested completely",
 }
 

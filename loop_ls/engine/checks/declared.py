@@ -46,15 +46,15 @@ def declared_checks(plan: Plan) -> tuple[Check, ...]:
     """The checks of the run, with what it was started with in their texts. Raises `Failure` where the files say
     nothing that can be used."""
     checks, verifiers = declared_apart(plan)
-    return (*checks, *(says_pass(one, plan.format) for one in verifiers))
+    return (*checks, *(says_pass(one, plan.format) for one in verifiers or ()))
 
 
-def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
-    """The same without those of its verifiers, and these: the steps that are declared to give a verdict. Raises
-    `Failure`."""
+def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...] | None]:
+    """The same without those of its verifiers, and these: the steps that are declared to give a verdict. None:
+    nobody says which they are. Raises `Failure`."""
     declaration = declaration_of(plan)
     if declaration is None:
-        return (), ()
+        return (), None
     variables = {**plan.parameters, "input": plan.input or plan.goal or plan.message or ""}
     found, verifiers = _read(declaration, plan.texts)
     return tuple(with_variables(one, variables) for one in found), verifiers
@@ -63,10 +63,10 @@ def declared_apart(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
 def merged(declaration: Declaration, texts: Mapping[str, str], format_: Format) -> tuple[Check, ...]:
     """The checks of the file and of the case, and that its verifiers say PASS. Raises `Failure`."""
     found, verifiers = _read(declaration, texts)
-    return (*found, *(says_pass(one, format_) for one in verifiers))
+    return (*found, *(says_pass(one, format_) for one in verifiers or ()))
 
 
-def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Check, ...], tuple[str, ...] | None]:
     file = read_checks(texts[declaration.checks]) if declaration.checks else Checks()
     if not isinstance(file, Checks):
         raise unusable(declaration.checks, file)

@@ -209,10 +209,10 @@ def _same_workflows(sent: Sent, text: str) -> bool:
         held, wanted = sent.bundle.apart(text), sent.bundle.apart(sent.text)
     except ValueError:
         return False
-    return all(_same_workflow(held[path], wanted[path]) for path in wanted)
+    return all(same_workflow(held[path], wanted[path]) for path in wanted)
 
 
-def _same_workflow(one: str, other: str) -> bool:
+def same_workflow(one: str, other: str) -> bool:
     first, second = read_workflow(one), read_workflow(other)
     return isinstance(first, Workflow) and isinstance(second, Workflow) and first == second
 

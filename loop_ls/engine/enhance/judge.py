@@ -33,6 +33,7 @@ from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Recorder, Stopped
 from loop_ls.engine.enhance.edit_target import Ack, EditTarget, Held, Sent
+from loop_ls.engine.enhance.files_on_disk import FilesOnDisk, told_of
 from loop_ls.engine.enhance.ops.operations import Operation
 from loop_ls.engine.enhance.plan.apply import Errors, OtherFile, Planning
 from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
@@ -104,6 +105,7 @@ class EnhanceJudge:
     planner: Planner
     edit_target: EditTarget
     mask: Mask
+    files: FilesOnDisk
     checks: Mapping[str, Check] = field(default_factory=dict)
     bundle: Bundle = ALONE
     known_in: Callable[[str], PlanContext] = lambda path: PlanContext()
@@ -122,7 +124,8 @@ class EnhanceJudge:
         course.previous = next_previous(observed, course.previous)
         match decision.next:
             case "converged":
-                return Verdict("yes", exit="converged")
+                course.because = await self.changed_meanwhile(turn, course.texts[turn.number])
+                return Verdict("no", exit="file_changed") if course.because else Verdict("yes", exit="converged")
             case "gave_up":
                 return Verdict("no", exit=decision.reason)
             case "back_off":
@@ -131,6 +134,11 @@ class EnhanceJudge:
                 course.back_offs = 0
                 exit_ = await self._improve(turn, FailureReport.model_validate(seen["report"]))
                 return Verdict("no", exit=exit_)
+
+    async def changed_meanwhile(self, turn: Turn, tried: str) -> str:
+        """Why what was tried says nothing of the files as they are now; empty: they hold it."""
+        moved = await self.files.moved(turn.place, tried, [*self.course.texts.values(), self.course.text])
+        return told_of(moved) if moved else ""
 
     # -- reporting -------------------------------------------------------------------------------
 

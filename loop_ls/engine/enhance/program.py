@@ -28,6 +28,7 @@ from loop_ls.engine.enhance.edit_target import EditorTarget, EditTarget, FileTar
 from loop_ls.engine.enhance.evidence.declared import DeclaredChecks, OnlyTexts, sought_by
 from loop_ls.engine.enhance.evidence.loop import EvidenceLoop
 from loop_ls.engine.enhance.evidence.trials import NoChecks, RecordedEvidence, TrialCase, Trials
+from loop_ls.engine.enhance.files_on_disk import FilesOnDisk
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.violations import judged_elsewhere
 from loop_ls.engine.enhance.judge import EnhanceJudge, common
@@ -42,6 +43,7 @@ from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
 from loop_ls.engine.money.pricing import price_of
+from loop_ls.formats.checks.file_format import loop_stem
 from loop_ls.formats.checks.model import Check, Checks
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.common.target import Target
@@ -57,7 +59,7 @@ from loop_ls.text.json_value import as_object, from_fields, text_field
 Facts = Callable[[str], Awaitable[Sequence[Event]]]
 
 #: Ends that leave the document as the loop made it, whatever `onGiveUp` says.
-_NOT_RESTORED = frozenset({"converged", "apply_rejected"})
+_NOT_RESTORED = frozenset({"converged", "apply_rejected", "file_changed"})
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class EnhanceProgram:
         """Raises `Stopped` when a person stops the loop, or a pause lasts too long."""
         await recorder.gate()
         loop = _Loop(self, plan, recorder, models)
+        await loop.files.at_start()
         outcome = await drive(loop.parts(), recorder)
         return await loop.ended(outcome)
 
@@ -111,6 +114,8 @@ class _Loop:
             price=self._price,
         )
         self.edit_target = self._edit_target()
+        headless = bool(plan.details.get("headless"))
+        self.files = FilesOnDisk(Path(plan.root), plan.texts, self.bundle, recorder, headless)
 
     def parts(self) -> LoopParts:
         judge = EnhanceJudge(
@@ -125,6 +130,7 @@ class _Loop:
             planner=self.planner,
             edit_target=self.edit_target,
             mask=self.mask(),
+            files=self.files,
             checks={one.name: one for one in self.checks},
             bundle=self.bundle,
             known_in=self._known_in,
@@ -214,8 +220,32 @@ class _Loop:
         return {"unfixable": left, "best_round": best, "last_successful_round": self.course.last_success()}
 
     def _because(self, outcome: Outcome, best: int | None) -> str | None:
+        told = self._how(outcome, best)
+        return told if outcome.reason == "converged" else " ".join(one for one in (told, *self._off_topic()) if one)
+
+    def _off_topic(self) -> list[str]:
+        """The steps whose prompts ask for PASS or FAIL, and that said neither: perhaps they check nothing."""
+        last = self.course.observed.get(max(self.course.observed, default=0))
+        found = dict[str, str]()
+        for one in () if last is None else last.failures:
+            if one.kind == "verifier_error" and one.guessed:
+                above = one.step.rpartition("/")[0]
+                stem = loop_stem(self.plan.path) or self.plan.name
+                own = f"{stem.rpartition('/')[2]}.checks.yaml"
+                file = f"a checks file next to the workflow that `{above}` calls" if above else f"`{own}`"
+                name = f"{above}/{one.verifier.criterion}" if above else one.verifier.criterion
+                found[name] = file
+        return [
+            f"`{name}` is asked for PASS or FAIL and its answer began with neither; "
+            f"if it is no check, list the real ones under `verifiers:` of {file}."
+            for name, file in found.items()
+        ]
+
+    def _how(self, outcome: Outcome, best: int | None) -> str | None:
         if self.evidence is not None:
             return self.evidence.summary()
+        if outcome.reason == "file_changed":
+            return f"Round {outcome.iterations} was clean, but {self.course.because}"
         if outcome.reason == "converged":
             runs = self.knobs.confirm_runs
             return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} of one input, without test cases."
@@ -229,32 +259,40 @@ class _Loop:
 
     # -- ports of the parts ------------------------------------------------------------------------
 
-    def _baseline(self, start: WorkingCopy, named: tuple[str, ...]) -> Baseline:
-        declared = frozenset((*self.knobs.verifiers, *named))
-        if self.declared is not None:
-            declared |= frozenset(self.declared.checks.verifiers)
-        found = Baseline.of(start.workspace, start.document, declared)
+    def _baseline(self, start: WorkingCopy, named: tuple[str, ...] | None) -> Baseline:
+        told = [named, None if self.declared is None else self.declared.checks.verifiers]
+        told += [self.knobs.verifiers] if "verifiers" in as_object(self.plan.details["knobs"]) else []
+        listed = [one for one in told if one is not None]
+        found = Baseline.of(start.workspace, start.document, frozenset().union(*listed) if listed else None)
         quoted = tuple(text for text in (self.plan.input, *map(str, self.plan.parameters.values())) if text)
         quoted += tuple(
             text for case in self.cases for text in (case.input, *map(str, case.parameters.values())) if text
         )
         every = self.checks if self.declared is None else self.declared.every()
         looked_at = frozenset(one.on.name for one in every if one.on.name)
+        found = replace(found, declared_in=self._declared_in())
         return replace(
             found, quoted=quoted, sought=sought_by(every), looked_at=looked_at, reviewed=self.knobs.pause_between_rounds
         )
 
+    def _declared_in(self) -> dict[str, frozenset[str]]:
+        """The verifiers that called workflows declare in the checks files beside them, by URI."""
+        listed = cast("dict[str, list[str]]", self.plan.details.get("verifiers") or {})
+        return {uri_of(f"{self.plan.root}/{path}"): frozenset(names) for path, names in listed.items()}
+
     def _baselines(self, start: WorkingCopy, own: Baseline) -> dict[str, Baseline]:
         """Of the called workflows that plans may edit: what holds for the workflow holds for each, and none learns the
         words by which its callers judge it."""
-        callers = [own, *(Baseline.of(start.workspace, one) for one in start.documents.values())]
+        opened = start.documents.values()
+        callers = [own, *(Baseline.of(start.workspace, one, own.declared_in.get(one.uri)) for one in opened)]
         found = dict[str, Baseline]()
         for path in self.bundle.others:
             document = start.documents[path]
             judged = (text for caller in callers for text in judged_elsewhere(start.workspace, caller, document))
-            known = Baseline.of(start.workspace, document)
+            known = Baseline.of(start.workspace, document, own.declared_in.get(document.uri))
             found[path] = replace(
                 known,
+                declared_in=own.declared_in,
                 quoted=own.quoted,
                 sought=own.sought,
                 judged_by=tuple(dict.fromkeys(judged)),
@@ -374,10 +412,10 @@ def declared_checks(plan: Plan) -> DeclaredChecks | None:
     return DeclaredChecks(checks, {one.name: one for one in cases}, document, OnlyTexts())
 
 
-def checks_of_rounds(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+def checks_of_rounds(plan: Plan) -> tuple[tuple[Check, ...], tuple[str, ...] | None]:
     """The declared checks that decide each round, and the steps that are declared to give a verdict: theirs is read
-    where that of other verifiers is. None where cases decide."""
-    return ((), ()) if _evidence(plan) is not None else declared_apart(plan)
+    where that of other verifiers is. Nothing where cases decide."""
+    return ((), None) if _evidence(plan) is not None else declared_apart(plan)
 
 
 def _hold(root: Path, files: Mapping[str, str]) -> bool:

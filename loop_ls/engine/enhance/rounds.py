@@ -34,7 +34,8 @@ class EnhanceMemory:
     """The memory: the text of each round, what was seen of it, and what the planner has tried so far.
     `baseline` is what plans are compared with, `files` has those of other files that plans may edit, by path. Where
     plans are tried before they are written, `written` is what the document holds, and `chosen` the round whose text
-    that is. `left` is what the loop itself wrote last, None where it wrote nothing yet."""
+    that is. `left` is what the loop itself wrote last, None where it wrote nothing yet; `because` is why a clean round
+    does not count."""
 
     baseline: Baseline
     files: dict[str, Baseline] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class EnhanceMemory:
     written: str | None = None
     chosen: int | None = None
     left: str | None = None
+    because: str = ""
 
     def remember(self, turn: Turn, output: str) -> None:
         self.texts.setdefault(turn.number, self.text)  # a replayed round is not run again
@@ -57,8 +59,7 @@ class EnhanceMemory:
         """What a round was like: an element that failed once is watched from then on."""
         self.observed[number] = observed
         names = {one.step.partition("/")[0] for one in observed.failures}
-        refused = (one.verifier.criterion for one in observed.failures if one.kind == "verifier_fail")
-        self.baseline = replace(self.baseline.having_refused(refused), failed=self.baseline.failed | names)
+        self.baseline = replace(self.baseline, failed=self.baseline.failed | names)
         inner = {name for one in observed.failures for name in one.step.split("/")[1:]}
         for path, known in self.files.items():
             self.files[path] = replace(known, failed=known.failed | inner)

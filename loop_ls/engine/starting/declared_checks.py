@@ -15,7 +15,7 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
-from loop_ls.formats.checks.model import Check
+from loop_ls.formats.checks.model import Check, Target
 from loop_ls.formats.checks.read import read_cases
 from loop_ls.formats.checks.target import Places
 from loop_ls.formats.file_format import Format, StartText
@@ -34,7 +34,8 @@ class DeclaredAtStart:
 def declaration(
     snapshot: Snapshot, path: str, asked: Mapping[str, Json] | None, format_: Format, places: Places
 ) -> DeclaredAtStart:
-    """`asked` is the `check` of the start: None where nothing is to be judged. Raises `Refused`."""
+    """`asked` is the `check` of the start: None where nothing is to be judged. With `verifiers` a file that only says
+    who gives verdicts will do. Raises `Refused`."""
     if asked is None:
         return DeclaredAtStart()
     checks, cases = snapshot.first(checks_paths(path)), snapshot.first(cases_paths(path))
@@ -50,11 +51,11 @@ def declaration(
     found = Declaration(checks, cases, case or "")
     try:
         declared = merged(found, texts, format_)
-        _require_places(declared, places, checks or cases)
+        require_places(declared, places, checks or cases)
     except Failure as failure:
         code: Code = "not_found" if failure.code == "not_found" else "file_has_errors"
         raise Refused(code, f"{failure.message}.", failure.hint) from failure
-    if not declared and not case:
+    if not declared and not case and not asked.get("verifiers"):
         hint = "Add one under `assert`, or run without `--check`; `loop-ls check` shows unknown keys."
         raise Refused("file_has_errors", f"{checks} has no checks: everything would pass.", hint)
     return DeclaredAtStart(texts, {"check": found.wire()})
@@ -84,9 +85,16 @@ def places_of_workflow(workflow: Workflow) -> Places:
     return Places(workflow.name, {"step": [one.name for one in workflow.elements], "loop": loops})
 
 
-def _require_places(checks: Iterable[Check], places: Places, path: str) -> None:
+def require_places(checks: Iterable[Check], places: Places, path: str) -> None:
     """Raises `Failure` for a step, stage or loop that the file does not have."""
     for check in checks:
         if (missing := places.missing(check.on)) is not None:
             told = f"the check `{check.name}` looks at `{check.on.written}`, but {missing.told}"
             raise Failure("file_has_errors", f"{path}: {told}")
+
+
+def require_verifiers(names: Iterable[str], places: Places, where: str) -> None:
+    """Raises `Failure` for one that the file does not have: nobody would hear its verdict."""
+    for name in names:
+        if (missing := places.missing(Target(places.part, name))) is not None:
+            raise Failure("file_has_errors", f"{where}: {missing.told}")

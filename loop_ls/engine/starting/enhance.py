@@ -23,7 +23,12 @@ from loop_ls.engine.enhance.edit_target import is_itself
 from loop_ls.engine.enhance.evidence.trials import RecordedEvidence
 from loop_ls.engine.runners.resolve import is_agent, program_of
 from loop_ls.engine.runs.judge_trial import Judging
-from loop_ls.engine.starting.evidence import evidence_of, told_before
+from loop_ls.engine.starting.evidence import (
+    declared_verifiers,
+    evidence_of,
+    require_known_verifiers,
+    told_before,
+)
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.engine.starting.part_of_workflow import is_part
 from loop_ls.engine.starting.settings_guard import of_enhance, require_sound_settings
@@ -91,10 +96,15 @@ class EnhancePreparer:
         if wrong:  # of a list, whose entries only the knobs look at
             raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Fix it, then start the loop again.")
         files = await asyncio.to_thread(editable_files, settings, request.root, prepared.started)
+        require_known_verifiers(snapshot, request.path, settings, key)
+        reached = [
+            path for path in map(str, as_object(prepared.started.plan.get("keys")).values()) if path != request.path
+        ]
+        verifiers = await asyncio.to_thread(declared_verifiers, snapshot, reached)
         document = snapshot.document(request.path)
         planner = planner_of(settings, snapshot, document)
         self._ask_planner(prepared, snapshot, planner, request, models)
-        loop = _as_loop(prepared, snapshot, request, settings, planner, section, evidence, files)
+        loop = _as_loop(prepared, snapshot, request, settings, planner, section, evidence, files, verifiers)
         await self._workflow.settle(loop, request.consent)
         return loop
 
@@ -143,7 +153,7 @@ def _checked(request: StartRequest, snapshot: Snapshot, evidence: RecordedEviden
     if evidence is not None:
         return replace(request, check=None)
     if request.check is None and snapshot.first(checks_paths(request.path)):
-        return replace(request, check={})
+        return replace(request, check={"verifiers": True})
     return request
 
 
@@ -194,6 +204,7 @@ def _as_loop(
     section: Json,
     evidence: RecordedEvidence | None,
     files: Sequence[str],
+    verifiers: Mapping[str, Sequence[str]],
 ) -> Prepared:
     """The same start as the first fact of an enhance loop. Raises `Refused` where nobody could take its edits."""
     editor = request.enhance.get("editor") is True
@@ -214,6 +225,7 @@ def _as_loop(
         "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],
         **({} if evidence is None else {"evidence": evidence}),
         **({"files": [*files]} if files else {}),
+        **({"verifiers": {path: [*names] for path, names in verifiers.items()}} if verifiers else {}),
     }
     limits = {
         **started.limits,

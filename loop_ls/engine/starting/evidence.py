@@ -15,12 +15,14 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.enhance.evidence.declared import NOT_IN_TRIALS
 from loop_ls.engine.enhance.evidence.trials import RecordedCase, RecordedEvidence
+from loop_ls.engine.starting.declared_checks import require_places, require_verifiers
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
 from loop_ls.formats.checks.model import Case, Checks, checks_of, held_out
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.formats.workflow.refusals import Refusal
+from loop_ls.index.checked_file import places_in
 
 T = TypeVar("T")
 
@@ -32,7 +34,11 @@ def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
         return None
     cases_text, checks_text = (snapshot.text(one) or "" if one else "" for one in (cases_path, checks_path))
     cases = tuple(one for one in _read(cases_path, read_cases(cases_text)) if not one.skip)
+    if not cases:
+        told = f"{cases_path}: every test case is skipped, so there is nothing to try plans on."
+        raise Refused("file_has_errors", told, "Remove `skip` from one, or the file.")
     checks = _read(checks_path, read_checks(checks_text)) if checks_text else Checks()
+    _there(snapshot, path, checks, cases, checks_path or cases_path)
     held = held_out(cases)
     if len(held) == len(cases):
         raise Refused(
@@ -73,6 +79,37 @@ def _read(path: str, found: T | list[Refusal]) -> T:
         failure = unusable(path, found)
         raise Refused("file_has_errors", f"{failure.message}.", failure.hint)
     return found
+
+
+def _there(snapshot: Snapshot, path: str, checks: Checks, cases: Iterable[Case], where: str) -> None:
+    """Raises `Refused` for a check or verifier of a step or loop that the workflow does not have."""
+    document = snapshot.document(path)
+    places = None if document is None else places_in(document)
+    if places is None:
+        return
+    try:
+        require_verifiers(checks.verifiers or (), places, where)
+        for case in cases:
+            require_places(checks_of(checks, case), places, where)
+    except Failure as failure:
+        raise Refused("file_has_errors", f"{failure.message}.", failure.hint or "see `loop-ls check`") from failure
+
+
+def declared_verifiers(snapshot: Snapshot, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Those that called workflows declare in the checks files beside them, by path. Raises `Refused`."""
+    found = dict[str, list[str]]()
+    for path in paths:
+        beside = snapshot.first(checks_paths(path))
+        checks = _read(beside, read_checks(snapshot.text(beside) or "")) if beside else Checks()
+        if checks.verifiers is not None:
+            _there(snapshot, path, Checks(checks.verifiers), (), beside)
+            found[path] = [*checks.verifiers]
+    return found
+
+
+def require_known_verifiers(snapshot: Snapshot, path: str, knobs: Knobs, key: str) -> None:
+    """Those that the settings name. Raises `Refused`."""
+    _there(snapshot, path, Checks(knobs.verifiers), (), f"`enhance.workflows.{key}.verifiers`")
 
 
 def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:

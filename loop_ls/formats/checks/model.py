@@ -102,9 +102,10 @@ def _spelled(value: Json) -> str:
 
 @equal_record
 class Checks:
-    """The checks of a loop file. `verifiers` are steps whose answer begins with PASS or FAIL."""
+    """The checks of a loop file. `verifiers` are steps whose answer begins with PASS or FAIL; None: the file does not
+    say which they are."""
 
-    verifiers: tuple[str, ...] = ()
+    verifiers: tuple[str, ...] | None = None
     checks: tuple[Check, ...] = ()
 
 

@@ -62,6 +62,8 @@ def cases_flaws(parts: Parts) -> Iterator[Placed]:
     if part is None and not parts.listed(TESTS) and not parts.meant(TESTS):
         piece, at = parts.first or (None, None)
         yield Placed(piece, Flaw("CK004", at, f"Missing `{TESTS}` in a file of test cases"))
+    if part is not None and isinstance(resolved(part.node), Sequence) and not parts.listed(TESTS):
+        yield Placed(part.piece, Flaw("CK004", part.node, f"`{TESTS}` is empty; list one test case or more"))
     yield from _list(parts, TESTS, "A test case must be a mapping with `name`")
     found = list(cases_in(parts))
     for case in found:

@@ -28,7 +28,8 @@ def read_checks(text: str | Text) -> Checks | list[Refusal]:
     parts = _parts(tree, CHECKS_FILE)
     if refusals := [refusal(tree, one) for one in checks_flaws(parts) if not one.flaw.advice]:
         return sorted(refusals, key=lambda one: one.span)
-    return Checks(texts_of(parts.node(VERIFIERS)) or (), _named(checks_in(parts)))
+    verifiers = None if parts.get(VERIFIERS) is None else texts_of(parts.node(VERIFIERS)) or ()
+    return Checks(verifiers, _named(checks_in(parts)))
 
 
 def read_cases(text: str | Text) -> tuple[Case, ...] | list[Refusal]:

@@ -71,8 +71,8 @@ def priced(text: str, usd: float | None) -> ModelReply:
 @dataclass
 class Loop:
     """`script` are the answers of steps, by name; `planner` those of the planner, in order; `editor` what
-    the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens; `checks` the
-    text of the checks file that the cases are judged by."""
+    the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens;
+    `checks` the text of the checks file that the cases are judged by."""
 
     text: str = THREE
     script: dict[str, Any] = field(default_factory=dict)
@@ -85,6 +85,7 @@ class Loop:
     editor: Any = None
     cases: Sequence[dict[str, Any]] = ()
     checks: str = ""
+    root: Path | None = None
     price: dict[str, float] | None = None
     events: list[Event] = field(default_factory=list)
 
@@ -98,7 +99,7 @@ class Loop:
         return self._texts[-1]
 
     async def run(self) -> Outcome:
-        root = str(self.headless.parent) if self.headless else "/project"
+        root = str(self.headless.parent if self.headless else self.root or "/project")
         name = self.headless.name if self.headless else "report.yaml"
         plan = Plan(
             run_id="run-1",

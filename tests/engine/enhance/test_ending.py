@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -396,3 +397,59 @@ async def test_EB_086_the_first_text_comes_back() -> None:
     assert (await loop.run()).reason == "fixation"
     assert [fact["label"].startswith("Enhance") for fact in loop.of("edit_sent")] == [True, True]
     assert loop.seen_text() == THREE
+
+
+@pytest.mark.parametrize("headless", [True, False])
+async def test_a_file_that_was_changed_in_the_last_round_has_not_converged(headless: bool, tmp_path: Path) -> None:
+    """What ran was clean; what the file says now has never been run."""
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    more: dict[str, Any] = {"headless": path} if headless else {"root": tmp_path}
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[BETTER], **more)
+
+    def last(request: ModelRequest) -> str:
+        path.write_text(THREE.replace("about", "nothing about"))
+        return "two"
+
+    loop.models.script["draft"] = ["one", last]
+    outcome = await loop.run()
+    assert outcome.reason == "file_changed"
+    assert outcome.because == (
+        "Round 2 was clean, but `report.yaml` was changed while the loop ran: the text that was tried is not the text "
+        "of the file. Start the loop again to try what it says now."
+    )
+    assert path.read_text() == THREE.replace("about", "nothing about")
+
+
+async def test_a_called_file_that_was_changed_in_the_last_round_is_told(tmp_path: Path) -> None:
+    callee = HEAD.replace("report", "part") + "steps: [{name: go, run: Go}]\n"
+    caller = HEAD + "steps: [{name: use, template: {name: part}}]\n"
+    (tmp_path / "part.yaml").write_text(callee)
+    path = tmp_path / "report.yaml"
+    path.write_text(caller)
+
+    def changes(request: ModelRequest) -> str:
+        (tmp_path / "part.yaml").write_text(callee.replace("Go}", "Stop}"))
+        return "done"
+
+    loop = Loop(caller, {"go": changes}, headless=path, more={"part.yaml": callee})
+    outcome = await loop.run()
+    assert outcome.reason == "file_changed"
+    assert outcome.because is not None
+    assert "`part.yaml` was changed" in outcome.because
+
+
+@pytest.mark.parametrize("saved", ["buffer", "reformatted", "comment"])
+async def test_a_file_that_says_what_was_run_has_converged(saved: str, tmp_path: Path) -> None:
+    """In an editor the file is behind its buffer until somebody saves it."""
+    path = tmp_path / "report.yaml"
+    path.write_text("name: older\n")
+    loop = Loop(script={"review": [BAD, "good"]}, planner=[BETTER], root=tmp_path)
+    texts = {"buffer": THREE, "reformatted": THREE.replace("[draft]", "[ draft ]"), "comment": THREE + "# mine\n"}
+
+    def saves(request: ModelRequest) -> str:
+        path.write_text(texts[saved].replace("Review {{draft}}", "Review {{draft}} kindly"))
+        return "two"
+
+    loop.models.script["draft"] = ["one", saves]
+    assert (await loop.run()).reason == "converged"

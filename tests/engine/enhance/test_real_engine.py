@@ -21,6 +21,15 @@ from tests.engine.enhance.loops import THREE, applied, failing, instructions, pl
 BAD = failing("bad_answer", "no JSON")
 BETTER = plan_of(instructions("review", "Review {{draft}} kindly"))
 KIND = THREE.replace("Review {{draft}}", "Review {{draft}} kindly")
+PART = (
+    THREE.partition("steps:")[0].replace("report", "part")
+    + """\
+steps:
+  - {name: write, run: Write}
+  - {name: look, needs: [write], run: "Begin with PASS or FAIL: {{write}}"}
+"""
+)
+CALLER = THREE.partition("steps:")[0] + "steps: [{name: use, template: {name: part}}]\n"
 SETTINGS = "assist: {provider: acme, model: wise}\n"
 
 
@@ -227,6 +236,69 @@ async def test_EB_124_cases_that_cannot_be_used_stop_the_start(
     plain = await engine.start({"root": str(project.root), "path": str(project.file), "input": "tea"})
     assert plain["ok"], "a plain run has nothing to do with them"
     await until(engine, plain["runId"], ended)
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({"report.checks.yaml": "verifiers: [reveiw]\n"}, "has no step `reveiw`; did you mean `review`?"),
+        (
+            {"report.checks.yaml": "verifiers: [reveiw]\n", "report.cases.yaml": CASES_FILE},
+            "report.checks.yaml: `report` has no step `reveiw`; did you mean `review`?",
+        ),
+        (
+            {"report.checks.yaml": "assert: [{on: step.darft, type: is-json}]\n", "report.cases.yaml": CASES_FILE},
+            "has no step `darft`; did you mean `draft`?",
+        ),
+        (
+            {".loop-ls.yaml": SETTINGS + "enhance: {workflows: {report: {verifiers: [reveiw]}}}\n"},
+            "`enhance.workflows.report.verifiers`: `report` has no step `reveiw`; did you mean `review`?",
+        ),
+        (
+            {"part.checks.yaml": "verifiers: [looks]\n", "part.yaml": PART, "report.yaml": CALLER},
+            "part.checks.yaml: `part` has no step `looks`; did you mean `look`?",
+        ),
+        ({"report.cases.yaml": "tests: [{name: a, vars: {input: x}, skip: later}]\n"}, "every test case is skipped"),
+        ({"report.cases.yaml": "tests: []\n"}, "`tests` is empty"),
+    ],
+)
+async def test_what_names_nothing_beside_a_workflow_stops_the_start(
+    project: EngineProject, files: dict[str, str], why: str
+) -> None:
+    for name, text in files.items():
+        (project.root / name).write_text(text)
+    engine = await project.open()
+    refused = await project.start(engine, headless=True)
+    assert not refused["ok"], refused
+    assert why in refused["message"]
+    assert project.models.requests == []
+
+
+@pytest.mark.parametrize(("checks", "reason"), [("", "max_rounds"), ("verifiers: []\n", "converged")])
+async def test_the_checks_file_of_a_called_workflow_says_which_of_its_steps_check(
+    project: EngineProject, checks: str, reason: str
+) -> None:
+    (project.root / "part.yaml").write_text(PART)
+    project.file.write_text(CALLER)
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {maxRounds: 1}\n")
+    if checks:
+        (project.root / "part.checks.yaml").write_text(checks)
+    project.models.script = {"look": ["The weather is nice."], "write": ["words"]}
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert state["reason"] == reason, state
+    told = "`use/look` is asked for PASS or FAIL and its answer began with neither"
+    assert (told in state.get("because", "")) is (reason == "max_rounds")
+
+
+async def test_a_checks_file_that_only_says_that_nothing_checks_is_one(project: EngineProject) -> None:
+    project.file.write_text(THREE.replace("Review {{draft}}", "Explain PASS and FAIL with {{draft}}"))
+    (project.root / "report.checks.yaml").write_text("verifiers: []\n")
+    project.models.script = {"review": ["Fail is when"]}
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
 
 
 async def test_checks_of_a_single_run_are_refused_where_a_loop_starts(project: EngineProject) -> None:

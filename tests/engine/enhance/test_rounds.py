@@ -120,6 +120,44 @@ async def test_EB_019_a_check_that_failed_itself_said_nothing() -> None:
     assert failed.kinds() == {"verify": "bad_output"}
 
 
+OFF_TOPIC = (
+    "`verify` is asked for PASS or FAIL and its answer began with neither; if it is no check, list the real ones under "
+    "`verifiers:` of `report.checks.yaml`."
+)
+
+
+async def test_EB_019_a_step_that_is_asked_for_a_verdict_and_gives_none_has_not_passed_anything() -> None:
+    """Nobody declared it: the end says how to say that it checks nothing."""
+    text = THREE + CHECKED[len(SKIPPING) :]
+    loop = Loop(text=text, script={"verify": "The weather is nice."}, knobs={"maxRounds": 1})
+    outcome = await loop.run()
+    assert (outcome.reason, loop.kinds()) == ("max_rounds", {"publish": "verifier_error"})
+    assert outcome.because is not None
+    assert outcome.because.endswith(OFF_TOPIC)
+    declared = Loop(text=text, script={"verify": "Well."}, knobs={"maxRounds": 1, "verifiers": ["verify"]})
+    assert "if it is no check" not in ((await declared.run()).because or "")
+
+
+async def test_EB_019_the_end_of_a_loop_with_cases_says_so_too() -> None:
+    text = THREE + CHECKED[len(SKIPPING) :]
+    cases = ({"name": "tea", "input": "tea"},)
+    loop = Loop(text=text, script={"verify": "Nice."}, knobs={"maxRounds": 1}, cases=cases)
+    outcome = await loop.run()
+    assert outcome.reason == "max_rounds"
+    assert (outcome.because or "").endswith(OFF_TOPIC)
+
+
+@pytest.mark.parametrize("verifiers", [[], ["draft"]])
+async def test_EB_019_who_lists_the_checks_says_that_no_other_step_is_one(verifiers: list[str]) -> None:
+    text = THREE + CHECKED[len(SKIPPING) :]
+    script = {"verify": "FAIL is what the guide explains", "draft": "PASS"}
+    loop = Loop(text=text, script=script, knobs={"maxRounds": 1, "verifiers": verifiers})
+    assert (await loop.run()).reason == "converged"
+    checks = f"verifiers: {verifiers}\n"
+    loop = Loop(text, script, knobs={"maxRounds": 1}, cases=({"name": "tea", "input": "tea"},), checks=checks)
+    assert (await loop.run()).reason == "converged"
+
+
 async def test_EB_019_a_check_said_no() -> None:
     text = THREE + CHECKED[len(SKIPPING) :]
     loop = Loop(text=text, script={"verify": "FAIL: it is too long"}, knobs={"maxRounds": 1})

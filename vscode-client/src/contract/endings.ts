@@ -40,6 +40,7 @@ export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {
   unfixable: { kind: "limit", short: "editing the file cannot fix it" },
   planner_error: { kind: "limit", short: "the planner gave no usable answer" },
   apply_rejected: { kind: "limit", short: "the change was not applied" },
+  file_changed: { kind: "limit", short: "the file is not what was tried" },
   improved: { kind: "limit", short: "improved, not converged" },
   void: { kind: "limit", short: "its trials do not count" },
   error: { kind: "failure", short: "failed" },

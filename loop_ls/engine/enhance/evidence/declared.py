@@ -68,9 +68,7 @@ def recorded_result(place: Place, facts: Sequence[Event], document: Document, ou
     return RecordedResult(
         result=None if outcome.failure is not None else outcome.output,
         steps={name: None if trace.ended == "skipped" else trace.output for name, trace in ended.items()},
-        loops={
-            name: tuple(outputs[turn] for _, turn in sorted(trace.turns.items())) for name, trace in found.items()
-        },
+        loops={name: tuple(outputs[turn] for _, turn in sorted(trace.turns.items())) for name, trace in found.items()},
         usd=known_cost(one.body for one in below if one.kind == "call"),
         milliseconds=1000 * (below[-1].at - below[0].at) if below else 0.0,
     )

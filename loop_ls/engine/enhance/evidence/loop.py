@@ -40,7 +40,7 @@ from loop_ls.text.json_value import Json, JsonObject
 LOOKS = 2
 
 Stop = Literal["budget", "void"]
-By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unfinished"]
+By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class EvidenceLoop:
     best: TriedText | None = None
     first: TriedText | None = None
     looks: int = 0
-    spent: bool = False  # the money, in the held-out cases
+    held_results: dict[int, tuple[int, int]] = field(default_factory=dict)  # of texts, by round: passes and trials
+    looked: Stop | None = None  # what ended the last look at the held-out cases before its end
     because: str = ""
 
     @property
@@ -156,13 +157,15 @@ class EvidenceLoop:
         if self.first is None:
             self.first = now
         if not await self._is_true(turn):
-            return self._ended("void", "The test cases or checks were changed while they were in use.")
+            return await self._ended(turn, "void", "The test cases or checks were changed while they were in use.")
         observed = now.observed()
         by, case = self._against(now)
         proven = by is None and self._is_proven(now)
         held = await self._on_held_out(turn, now) if proven else "untried"
         if held == "fails":
             by = "holdout"
+        if held == "untried" and proven and now.proposed is not None:
+            by = "unlooked"
         converged = proven and held == "passes"
         seen = await self._seen(turn, now, observed, by, case, converged)
         self.plain.planner.spent = Decimal(seen["spent"])
@@ -170,17 +173,34 @@ class EvidenceLoop:
         if (exit_ := await self._taken(turn, now, by, FailureReport.model_validate(seen["report"]))) is not None:
             return exit_
         if converged:
-            return Verdict("yes", exit="converged")
+            return await self._converged(turn, now)
         if proven and held == "untried":
-            spent = self.trials.left <= 0 or self.spent
-            return self._ended("budget" if spent else "max_rounds", "The held-out test cases cannot be used again.")
+            return await self._ended(turn, *self._unlooked(now))
         if now.stop == "void":
-            return self._ended("void", "A trial failed repeatedly: this version could not be evaluated.")
+            return await self._ended(turn, "void", "A trial failed repeatedly: this version could not be evaluated.")
         if now.stop == "budget" or not seen["affordable"]:
-            return self._ended("budget")
+            return await self._ended(turn, "budget")
         if turn.number >= self.knobs.max_rounds:
-            return self._ended("max_rounds")
+            return await self._ended(turn, "max_rounds")
         return await self._planned(turn)
+
+    def _unlooked(self, now: TriedText) -> tuple[str, str]:
+        """Why a text that is proven on the seen cases was not tried on the others, and what follows from it."""
+        left = " and was not written" if now.proposed is not None else ""
+        told = (
+            f"Round {now.number} has the evidence on the seen test cases, but was not tried on all held-out ones{left}"
+        )
+        if self.looked == "void":
+            return "void", f"{told}: a trial on them failed repeatedly."
+        if self.looked == "budget":
+            return "budget", f"{told}: `maxTrials` or `budgetCapUsd` was used up."
+        return "max_rounds", f"{told}: a loop uses them {LOOKS} times at most. Start it again, with new held-out ones."
+
+    async def _converged(self, turn: Turn, now: TriedText) -> Verdict:
+        if told := await self.plain.changed_meanwhile(turn, now.text):
+            self.because = told
+            return Verdict("no", exit="file_changed")
+        return Verdict("yes", exit="converged")
 
     def _against(self, now: TriedText) -> tuple[By | None, str | None]:
         """What speaks against taking the text; nothing does against the first."""
@@ -212,12 +232,14 @@ class EvidenceLoop:
         passed = of = 0
         for case in self.held * self.knobs.holdout_runs:
             if self.trials.left <= 0:
+                self.looked = "budget"
                 return "untried"
             trial = await self.trials.try_on(turn, now.text, case, len(now.trials) + of + 1)
             if trial.outcome == "void":
-                self.spent = trial.ended
+                self.looked = "budget" if trial.ended or self.trials.left <= 0 else "void"
                 return "untried"
             passed, of = passed + (trial.outcome == "pass"), of + 1
+        self.held_results[turn.number] = passed, of
         common = self.plain.common(turn.number, self.plain.planner.spent)
         looked = HoldoutLooked(**common, passed=passed, of=of)
         await self.recorder.record(turn.place.part("holdout"), [looked.fact(turn.place)])
@@ -292,9 +314,9 @@ class EvidenceLoop:
             course.written, course.chosen = now.text, now.number
             return None
         # The document is another one than what was tried: what is known of a text is not known of that one.
-        self.because = "The document was changed while a plan for it was tried."
+        self.because = "The document was changed while a plan for it was tried: it holds another text than that one."
         course.written = written.text
-        return Verdict("no", exit="apply_rejected")
+        return Verdict("no", exit="file_changed")
 
     async def _planned(self, turn: Turn) -> Verdict:
         """Ask for the next text: what a plan makes of the best one."""
@@ -302,14 +324,15 @@ class EvidenceLoop:
         assert best is not None, "the first version is used"
         text = await self.plain.edit_target.current(turn.place, best.text)
         if text != best.text:
-            return self._ended("apply_rejected", "The file was changed while the loop ran.")
+            self.because = "The file was changed while the loop ran: nothing was planned for what it says now."
+            return Verdict("no", exit="file_changed")
         report = await self._report_of(turn, best)
         course = self.plain.course
         proposed = await self.plain.planner.propose(
             turn, report, self.plain.open(best.text), self.plain.planning, course
         )
         if isinstance(proposed, str):
-            return self._ended(proposed)
+            return await self._ended(turn, proposed)
         self.next = TriedText(turn.number + 1, proposed.planned.copy.text, proposed=proposed)
         return Verdict("no")
 
@@ -324,11 +347,15 @@ class EvidenceLoop:
 
         return FailureReport.model_validate(await self.recorder.call(turn.place.part("best"), work))
 
-    def _ended(self, reason: str, because: str = "") -> Verdict:
+    async def _ended(self, turn: Turn, reason: str, because: str = "") -> Verdict:
         """Improved, where a better text than the first is in the document; else given up, with the reason."""
         self.because = because
-        improved = self.best is not None and self.best.number != 1
-        return Verdict("no", exit="improved" if improved and reason != "apply_rejected" else reason)
+        if self.best is None or self.best.number == 1:
+            return Verdict("no", exit=reason)
+        if told := await self.plain.changed_meanwhile(turn, self.best.text):
+            self.because = f"{because} {told}".strip()
+            return Verdict("no", exit="file_changed")
+        return Verdict("no", exit="improved")
 
     def summary(self) -> str:
         """How the loop ended, in numbers: the best text against the first."""
@@ -342,6 +369,10 @@ class EvidenceLoop:
         told += f": at least {sure:.0%} would, with {self.knobs.confidence:.0%} confidence."
         if not self.held:
             told += " No test case was held out, so the plans may fit only these test cases."
+        elif best.number in self.held_results:
+            told += " On the held-out ones {} of {} trials passed.".format(*self.held_results[best.number])
+        else:
+            told += " It was not tried on the held-out test cases."
         return f"{self.because} {told}".strip()
 
 

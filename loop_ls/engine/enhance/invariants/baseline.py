@@ -5,7 +5,7 @@ Plans are compared with it and never with the round before: two steps may not do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loop_ls.engine.enhance.invariants.shape import Shape, shape_of
@@ -21,26 +21,26 @@ class Baseline:
     """`first` is the text of round 1. `added` are the shapes of elements that came later, as first seen.
     `failed` are all elements that failed in some round. `quoted` are texts that must not get into the
     workflow: inputs of cases. `sought` are whole texts that checks look for, `looked_at` the elements that
-    they look at. `judged_by` are the criteria by which other files judge what this one gives. `refused` are the
-    verifiers that said FAIL in some round, in called workflows, too. `reviewed`: a person
-    looks at each plan before it is applied.
+    they look at. `judged_by` are the criteria by which other files judge what this one gives. `declared` are the
+    verifiers that somebody names, None where nobody does; `declared_in` those of called workflows, by URI. `reviewed`:
+    a person looks at each plan before it is applied.
     """
 
     workspace: Workspace
     first: Document
     verifiers: Verifiers
-    declared: frozenset[str] = frozenset()
+    declared: frozenset[str] | None = None
+    declared_in: Mapping[str, frozenset[str]] = field(default_factory=dict)
     added: Mapping[str, Shape] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()
     quoted: tuple[str, ...] = ()
     sought: tuple[str, ...] = ()
     looked_at: frozenset[str] = frozenset()
     judged_by: tuple[str, ...] = ()
-    refused: frozenset[str] = frozenset()
     reviewed: bool = False
 
     @staticmethod
-    def of(workspace: Workspace, first: Document, declared: frozenset[str] = frozenset()) -> Baseline:
+    def of(workspace: Workspace, first: Document, declared: frozenset[str] | None = None) -> Baseline:
         return Baseline(workspace, first, Verifiers().seen(first, declared), declared)
 
     @staticmethod
@@ -55,14 +55,9 @@ class Baseline:
 
     def of_called(self, callee: Document) -> Baseline:
         """Of a workflow that this one calls, as it is now: what checked the work at first still does."""
-        first = self.workspace.documents.get(callee.uri, callee)
-        verifiers = Verifiers().seen(first).seen(callee).having_failed(self.refused)
-        return Baseline(self.workspace, first, verifiers, refused=self.refused)
-
-    def having_refused(self, verifiers: Iterable[str]) -> Baseline:
-        """After a round in which these said FAIL; other criteria among them are no verifiers."""
-        refused = self.refused | frozenset(verifiers)
-        return replace(self, refused=refused, verifiers=self.verifiers.having_failed(refused))
+        first, declared = self.workspace.documents.get(callee.uri, callee), self.declared_in.get(callee.uri)
+        verifiers = Verifiers().seen(first, declared).seen(callee, declared)
+        return Baseline(self.workspace, first, verifiers, declared, self.declared_in)
 
     def with_op(self, op: Operation, document: Document) -> Baseline:
         """After an operation that was taken: what it added is known from now on."""

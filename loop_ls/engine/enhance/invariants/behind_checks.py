@@ -7,12 +7,15 @@ does whoever edits what a check or the source of an `if` is told, where nothing 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.shape import reaches, reads, source_of, tail, waits_for
 from loop_ls.engine.enhance.invariants.verifiers import Verifiers, looked_at
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+
+NONE_DECLARED: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class Deciding(NamedTuple):
@@ -22,11 +25,17 @@ class Deciding(NamedTuple):
     element: str
 
 
-def deciding_files(workspace: Workspace, document: Document, checks: Mapping[str, str]) -> tuple[Deciding, ...]:
-    """Those behind the checks and gates of a workflow, and of all that it calls. `checks` are its own ones."""
+def deciding_files(
+    workspace: Workspace,
+    document: Document,
+    checks: Mapping[str, str],
+    declared_in: Mapping[str, frozenset[str]] = NONE_DECLARED,
+) -> tuple[Deciding, ...]:
+    """Those behind the checks and gates of a workflow, and of all that it calls. `checks` are its own ones,
+    `declared_in` those that called files declare, by URI."""
     found = list[Deciding]()
     for one in (document, *_called(workspace, document)):
-        own = checks if one.uri == document.uri else Verifiers().seen(one).checked
+        own = checks if one.uri == document.uri else Verifiers().seen(one, declared_in.get(one.uri)).checked
         gates = guard_sources(one) | told_to_gates(one, own) | only_waits_decide(one)
         for name in dict.fromkeys((*own, *sorted(gates))):
             found += [Deciding(file, name) for file in _called(workspace, one, name)]

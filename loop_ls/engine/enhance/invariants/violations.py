@@ -146,7 +146,7 @@ def _verifiers(it: Compared) -> Iterator[Violation]:
 def _deciding(it: Compared) -> Iterator[Violation]:
     """What checks and guards call is as it was."""
     base = it.base
-    for file, name in deciding_files(base.workspace, base.first, base.verifiers.checked):
+    for file, name in deciding_files(base.workspace, base.first, base.verifiers.checked, base.declared_in):
         now = it.workspace.documents.get(file.uri)
         if now is not None and str(now.text) != str(file.text):
             told = f"a plan may not change a workflow that `{name}` calls, which checks the work or decides what runs"

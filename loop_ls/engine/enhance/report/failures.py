@@ -63,7 +63,8 @@ class FailedStep:
     """One entry of a report's `failures`. `step` is its name, `loop/step` inside a called workflow.
 
     `error` is `{code, message, http_status?, provider?, model?}`; `range` an LSP range or None where
-    the step has no place of its own in the text that was run. `duration` in seconds.
+    the step has no place of its own in the text that was run. `duration` in seconds. `guessed`: its verifier is one by
+    its prompt alone, which asks for PASS or FAIL.
     """
 
     round: int
@@ -82,6 +83,7 @@ class FailedStep:
     upstream: tuple[str, ...] = ()
     duration: float = 0.0
     usd: float = 0.0
+    guessed: bool = False
 
     @property
     def id(self) -> str:

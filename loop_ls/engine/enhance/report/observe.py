@@ -236,8 +236,9 @@ def _judged(run: _Run, failed: FailedStep, element: Element) -> list[FailedStep]
         said = verdict_in(check.output)
         if said == "fail":
             return [replace(failed, kind="verifier_fail", verifier=checked("fail", name, check.output))]
-        if said is None and name in verifiers.strict:
-            return [replace(failed, kind="verifier_error", verifier=checked("error", name, check.output))]
+        if said is None:
+            found = checked("error", name, check.output)
+            return [replace(failed, kind="verifier_error", verifier=found, guessed=name in verifiers.guessed)]
     return []
 
 

@@ -40,15 +40,21 @@ def test_only_a_call_that_costs_something_makes_the_price_of_a_run_unknown(
     assert known_cost(calls) == usd
 
 
-OUTER = HEAD + """\
+OUTER = (
+    HEAD
+    + """\
 loops:
   - {name: big, workflow: middle, max_iterations: 1, until: It is done}
 """
-MIDDLE = HEAD.replace("report", "middle") + """\
+)
+MIDDLE = (
+    HEAD.replace("report", "middle")
+    + """\
 steps: [{name: start, run: Begin}, {name: close, needs: [small], run: Close}]
 loops:
   - {name: small, workflow: least, max_iterations: 2, until: It is small}
 """
+)
 LEAST = HEAD.replace("report", "least") + "steps: [{name: go, run: Go}]\n"
 
 

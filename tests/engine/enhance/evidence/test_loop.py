@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.engine.enhance.evidence.noisy import CASES, TEXT, noisy
+from tests.engine.enhance.evidence.noisy import CASES, HELD, TEXT, noisy
 from tests.engine.enhance.loops import Loop, failing
 
 #: Loops with a planner that never helps; `tests/bench/evidence_loops.py` runs hundreds of them.
@@ -112,6 +113,80 @@ async def test_EB_124_a_plan_that_knows_a_case_by_heart_is_refused(input: str) -
     loop = noisy(1, lambda prompt: 0.0, {1: f"For {input} say yes, else {{{{input}}}}"}, cases=cases)
     await loop.run()
     assert {one["reasonCode"] for one in loop.of("op_rejected")} == {"leaks_check"}
+
+
+async def test_EB_124_a_text_after_the_last_look_at_the_held_out_cases_is_not_written() -> None:
+    """The first two proven texts fail there; the third would pass, and nobody may know."""
+
+    def rate(prompt: str) -> float:
+        if "first" in prompt or "second" in prompt:
+            return 0.0 if "other" in prompt else 1.0
+        return 1.0 if "third" in prompt else 0.3
+
+    plans = {
+        number: f"Write about {{{{input}}}}, {word}" for number, word in enumerate(("first", "second", "third"), 1)
+    }
+    loop = noisy(3, rate, plans, {"maxRounds": 4})
+    outcome = await loop.run()
+    assert [(one["accepted"], one["by"]) for one in loop.of("candidate_decided")] == [
+        (True, "first"),
+        (False, "holdout"),
+        (False, "holdout"),
+        (False, "unlooked"),
+    ]
+    assert (outcome.reason, loop.seen_text(), loop.of("edit_sent")) == ("max_rounds", TEXT, [])
+    assert outcome.because is not None
+    assert "not tried on all held-out ones and was not written: a loop uses them 2 times at most" in outcome.because
+
+
+async def test_EB_124_a_text_whose_look_at_the_held_out_cases_was_cut_short_is_not_written() -> None:
+    loop = noisy(3, rates("carefully", low=0.3), {1: "Write about {{input}}, carefully"}, {"maxTrials": 16})
+    outcome = await loop.run()
+    assert (outcome.reason, loop.seen_text()) == ("budget", TEXT)
+    assert loop.of("candidate_decided")[-1]["by"] == "unlooked"
+    assert outcome.because is not None
+    assert "`maxTrials`" in outcome.because
+
+
+async def test_EB_124_held_out_cases_that_cannot_run_prove_nothing() -> None:
+    def answer(request: Any) -> Any:
+        return failing("server") if "other" in request.prompt else "good"
+
+    loop = Loop(TEXT, {"draft": answer}, cases=(*CASES, *HELD))
+    outcome = await loop.run()
+    assert outcome.reason == "void"
+    assert outcome.because is not None
+    assert "a trial on them failed repeatedly" in outcome.because
+
+
+@pytest.mark.parametrize("improves", [True, False])
+async def test_EB_124_a_file_that_was_changed_by_hand_meanwhile_has_not_converged(
+    improves: bool, tmp_path: Path
+) -> None:
+    """Its text is not the one that the trials are about."""
+    path = tmp_path / "report.yaml"
+    path.write_text(TEXT)
+    rate = rates("carefully", low=0.3) if improves else lambda prompt: 1.0
+    loop = noisy(3, rate, {1: "Write about {{input}}, carefully"}, headless=path)
+    [outside] = loop.models.script["draft"]
+
+    def answer(request: Any) -> Any:
+        if "other" in request.prompt:
+            path.write_text(TEXT.replace("Write", "Sing"))
+        return outside(request)
+
+    loop.models.script["draft"] = [answer]
+    outcome = await loop.run() if not improves else await stopped_at_conflict(loop)
+    assert outcome.reason in ("file_changed", "apply_rejected")
+    assert path.read_text() == TEXT.replace("Write", "Sing")
+    assert outcome.because is not None
+    if not improves:
+        assert "`report.yaml` was changed while the loop ran" in outcome.because
+
+
+async def stopped_at_conflict(loop: Loop) -> Any:
+    loop.recorder.tell({"choice": "stop"})
+    return await loop.run()
 
 
 async def test_EB_124_noise_is_not_taken_for_success() -> None:
