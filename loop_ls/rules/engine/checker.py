@@ -74,11 +74,17 @@ class Checker:
     def findings(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         """Every finding of a document that its author did not silence, by place and rule, by the settings of the
         project that it lies in."""
-        home = workspace.project(document.path)
-        if home is not workspace:
-            return self._of(home).findings(home, document)
+        home, own = self._at(workspace, document)
+        return own._heard(home, document)
+
+    def _heard(self, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         found = _outside_conflicts(document, self._found(workspace, document))
         return heard(document, found, self._current_plan(workspace).selection)
+
+    def _at(self, workspace: Workspace, document: Document) -> tuple[Workspace, Checker]:
+        """The project that a document lies in, and the checker of that project."""
+        home = workspace.project(document.path)
+        return home, self if home is workspace else self._of(home)
 
     def _of(self, home: Workspace) -> Checker:
         folder = home.roots.workspace
@@ -116,10 +122,9 @@ class Checker:
         try:
             for document in sorted(workspace.documents.values(), key=lambda one: one.path):
                 if uris is None or document.uri in uris:
-                    home = workspace.project(document.path)
-                    checker = self if home is workspace else self._of(home)
+                    home, checker = self._at(workspace, document)
                     checker._remembers = False
-                    found = checker.findings(home, document)
+                    found = checker._heard(home, document)
                     checker._count(home, document)
                     checker._sessions.pop(document.uri, None)
                     yield document, found
