@@ -131,15 +131,17 @@ class Forks:
             self._measured(file)
 
     def quickest(self, mutant: Mutant, kills: Counter[str], each: float) -> tuple[str, str | None]:
-        """The outcome by the tests that reach the line of the mutant, those first that noticed most of its like; and
-        the one that noticed it. `open` where tests for more than `each` seconds would have to follow."""
+        """The outcome by the tests that reach the line of the mutant, those first that noticed most of its like, then
+        those of the folder that mirrors its own; and the one that noticed it. `open` where tests for more than `each` seconds would have to follow."""
         function, line = (str(mutant.path), mutant.function), (str(mutant.path), mutant.line)
         files = [file for file in tests_of(mutant.path) if file in self._coverage]
         seconds = {test: one for file in files for test, one in self._coverage[file].seconds.items()}
         found = {test for file in files for test in self._coverage[file].reaching(function, line)}
         found = found or {test for file in files for test in self._coverage[file].of(function)}  # not traced as a line
         items = [item for file in files for item in self._items[file] if item.nodeid in found]
-        items.sort(key=lambda item: (-kills[item.nodeid], seconds[item.nodeid]))
+        mirror = ROOT / "tests" / mutant.path.relative_to(PACKAGE).parent
+        far = {file for file in files if not file.is_relative_to(mirror)}
+        items.sort(key=lambda item: (-kills[item.nodeid], item.path in far, seconds[item.nodeid]))
         within = list(accumulate(seconds[item.nodeid] for item in items))
         asked = [item for item, sum_ in zip(items, within, strict=True) if sum_ <= each]
         if not asked:
