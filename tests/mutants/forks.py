@@ -132,7 +132,8 @@ class Forks:
 
     def quickest(self, mutant: Mutant, kills: Counter[str], each: float) -> tuple[str, str | None]:
         """The outcome by the tests that reach the line of the mutant, those first that noticed most of its like, then
-        those of the folder that mirrors its own; and the one that noticed it. `open` where tests for more than `each` seconds would have to follow."""
+        those of the folder that mirrors its own; and the one that noticed it. `open` where tests for more than `each`
+        seconds would have to follow."""
         function, line = (str(mutant.path), mutant.function), (str(mutant.path), mutant.line)
         files = [file for file in tests_of(mutant.path) if file in self._coverage]
         seconds = {test: one for file in files for test, one in self._coverage[file].seconds.items()}

@@ -22,8 +22,9 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotIn: ast.In,
 }
 
-#: Calls that no test can miss: what is logged, and what is reached only where the type checker has erred.
-_UNNOTICED = ("logger.", "assert_never(")
+#: Calls that no test can miss: what is logged, what is reached only where the type checker has erred, and what the
+#: product asserts of itself while tests run (nothing, where it is right).
+_UNNOTICED = ("logger.", "assert_never(", "invariant(")
 
 Change = Callable[[ast.AST], None]
 

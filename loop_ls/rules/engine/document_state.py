@@ -56,7 +56,6 @@ class Session:
         self._stale_late: set[Unit] = set()
         self._broken: set[Piece] = set()
         self._positions = object()  # another one whenever some piece moves
-        self._piece = self._element = 0  # where the last edit was
         #: what `findings` answered last, for as long as nothing changes in it
         self._answer: tuple[Finding, ...] | None = None
         #: what has been run for this version already
@@ -77,11 +76,11 @@ class Session:
             for unit in self._whole:
                 self._run(unit, world)
             return
-        lost, fresh, self._piece = difference(old.tree.pieces, document.tree.pieces, self._piece)
+        lost, fresh = difference(old.tree.pieces, document.tree.pieces)
         if not _as_long(lost, fresh) or old.text.line(0) != document.text.line(0):  # LINE_1 is as long as it
             self._positions = object()
             self._answer = None
-        gone, come, self._element = difference(old.elements, document.elements, self._element)
+        gone, come = difference(old.elements, document.elements)
         topics = changed_topics(old, document, gone, come, chain(lost, fresh))
         if outside or _calls_itself(workspace, document):
             topics.add(OUTSIDE)

@@ -8,8 +8,8 @@ from scratch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from operator import is_
+from itertools import chain, compress, count
+from operator import is_not
 from typing import TypeVar
 
 from loop_ls.formats.workflow.placeholder_syntax import producers
@@ -25,23 +25,16 @@ from loop_ls.syntax.nodes import Mapping
 T = TypeVar("T")
 
 
-def difference(old: Sequence[T], new: Sequence[T], hint: int = 0) -> tuple[Sequence[T], Sequence[T], int]:
-    """What is left of two sequences when their common beginning and end are taken away, and where it
-    starts. Compares identities, in slices; `hint` is where the last change was, since people type at
-    one place."""
-    if old is new:
-        return (), (), hint
-    if old[:hint] == new[:hint] and old[hint + 1 :] == new[hint + 1 :]:
-        return old[hint : hint + 1], new[hint : hint + 1], hint
+def difference(old: Sequence[T], new: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+    """What is left of two sequences when their common beginning and end are taken away. Compares identities."""
     start = _common(old, new)
     old, new = old[start:], new[start:]
     end = _common(old[::-1], new[::-1])
-    return (old[: len(old) - end], new[: len(new) - end], start) if end else (old, new, start)
+    return old[: len(old) - end], new[: len(new) - end]
 
 
 def _common(old: Sequence[T], new: Sequence[T]) -> int:
-    same = list(map(is_, old, new))
-    return same.index(False) if False in same else len(same)
+    return next(compress(count(), map(is_not, old, new)), min(len(old), len(new)))
 
 
 def changed_topics(

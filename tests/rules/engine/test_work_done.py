@@ -14,6 +14,7 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine import document_state
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.document_state import Session
+from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.finding_builder import FindingBuilder
 from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.engine.work_unit import Unit
@@ -31,6 +32,9 @@ FLOW = (
 )
 DRAFT = HEAD.format(name="draft") + MODEL + "steps:\n  - {name: write, run: '{{inptu}}', colour: red}\n"
 FLAWED = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  - {name: a, run: x, colour: red}\n"
+
+
+PROFILES = ("compat", "pedantic")
 
 
 class Counts:
@@ -73,7 +77,7 @@ def flow(workspace: Workspace) -> Document:
 @pytest.fixture
 def checker(workspace: Workspace) -> Iterator[Checker]:
     """One that has seen both files."""
-    checker = Checker(("compat", "pedantic"))
+    checker = Checker(PROFILES)
     for document in workspace.documents.values():
         checker.findings(workspace, document)
     yield checker
@@ -178,6 +182,55 @@ def test_a_document_that_is_asked_about_counts_also_before_its_workspace_has_it(
 ) -> None:
     edited = typed(flow, ", tools: 1", "")
     assert len(checker.findings(workspace, edited)) == len(checker.findings(workspace, flow)) - 1
+
+
+def test_an_edit_of_two_files_at_once_is_seen_in_both(checker: Checker, workspace: Workspace, flow: Document) -> None:
+    draft = typed(workspace.documents["file:///ws/draft.yaml"], "{{inptu}}", "{{text}}")
+    edited = typed(flow, "About", "On")
+    both = workspace.with_document(draft).with_document(edited)
+    assert _told(checker.findings(both, edited)) == _told(Checker(PROFILES).findings(both, edited))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("workflow/v2.0", "workflow/v2.0 # as it is"),
+        ("On", "On\n      "),
+        ("env: {TONE: dry}", "env: {TONE: dry}\n\n"),
+        ("About", "Of\n     "),
+        ("name: b", "name: bee"),
+    ],
+)
+def test_what_is_found_lies_where_the_text_is_after_an_edit(old: str, new: str) -> None:
+    """Also what is said of the first line, which is marked as a whole, and what was found in other pieces."""
+    text = FLOW.replace("version: 1.0.0\n", "").replace("description: A fixture\n", "")
+    flow, checker = Document.open("file:///ws/flow.yaml", text), Checker(PROFILES)
+    workspace = Workspace.of(Roots("/ws"), [flow])
+    before = checker.findings(workspace, flow)
+    edited = typed(flow, old, new)
+    workspace = workspace.with_document(edited)
+    found = checker.findings(workspace, edited)
+    assert _told(found) == _told(Checker(PROFILES).findings(workspace, edited)) != _told(before)
+
+
+def test_that_errors_were_counted_hides_nothing_that_is_said_of_called_files() -> None:
+    call = "steps:\n  - {name: a, template: {name: NAME}}\n"
+    texts = {
+        one: HEAD.format(name=one) + call.replace("NAME", other) for one, other in (("one", "two"), ("two", "three"))
+    }
+    texts["three"] = HEAD.format(name="three") + MODEL + "steps:\n  - {name: a, run: x, colour: red}\n"
+    workspace = Workspace.of(Roots("/ws"), [Document.open(f"file:///ws/{name}.yaml", texts[name]) for name in texts])
+    checker = Checker()
+    told = {name: checker.findings(workspace, workspace.documents[f"file:///ws/{name}.yaml"]) for name in texts}
+    assert {name: [one.rule for one in found] for name, found in told.items()} == {
+        "one": [],
+        "two": ["WF609"],
+        "three": ["WF006"],
+    }
+
+
+def _told(findings: tuple[Finding, ...]) -> list[str]:
+    return [f"{one.span} {one.rule} {one.message}" for one in findings]
 
 
 def test_what_is_no_workflow_any_more_is_not_remembered(checker: Checker, workspace: Workspace, flow: Document) -> None:
