@@ -48,7 +48,7 @@ class Session:
         self.workspace: Workspace | None = None
         self._pieces: dict[Piece, Unit] = {}
         self._tops: dict[Piece, tuple[Unit, Unit]] = {}
-        self._elements: dict[Element, tuple[Unit, Unit, Unit | None]] = {}
+        self._elements: dict[Element, tuple[Unit, ...]] = {}
         self._whole = [Unit(of_document(check)) for check in plan.wide.get(place, ())]
         self._readers: dict[Topic, set[Unit]] = {}
         self._speaking: set[Unit] = set()
@@ -106,16 +106,16 @@ class Session:
         assert self.document is not None
         assert self.workspace is not None
         placing = FindingBuilder(self.document, self.plan.levels, self.workspace.documents.get, self._positions)
-        found = placing.findings(self._speaking if late else self._speaking - self._late, self._is_broken())
+        broken = self._is_broken(self.document)
+        found = placing.findings(self._speaking if late else self._speaking - self._late, broken)
         if self.document.head.misspelt_sections:
             found = tuple(one for one in found if one.rule not in _ABOUT_NAMES)
         return found
 
-    def _is_broken(self) -> bool:
+    def _is_broken(self, document: Document) -> bool:
         """Whether something in the file could not be read, so that nothing is said to be missing."""
-        faults = self.document.tree.faults if self.document is not None else ()
-        misspelt = self.document is not None and self.document.head.misspelt_sections
-        return bool(self._broken) or misspelt or any(fault.code == "unknown-anchor" for fault in faults)
+        unknown = any(fault.code == "unknown-anchor" for fault in document.tree.faults)
+        return bool(self._broken) or document.head.misspelt_sections or unknown
 
     # -- taking over a new version ----------------------------------------------------------------
 
@@ -142,24 +142,22 @@ class Session:
             return
         for element in gone:
             for unit in self._elements.pop(element):
-                if unit is not None:
-                    self._drop(unit)
+                self._drop(unit)
         self._take_tops(world)
         for element in come:
-            self._elements[element] = tuple(self._units_of(element, world))  # type: ignore[assignment]
+            self._elements[element] = tuple(self._units_of(element, world))
 
-    def _units_of(self, element: Element, world: QueryContext) -> Iterator[Unit | None]:
+    def _units_of(self, element: Element, world: QueryContext) -> Iterator[Unit]:
+        """The local one, the wide one and, of an element that calls a file, the late one."""
         yield self._kept(local_unit(local_of_element(self.plan, element)))
         wide = Unit(wide_of_element(self.plan, element))
         self._run(wide, world)
         yield wide
-        if element.reference is None or not self.plan.last:
-            yield None
-            return
-        late = Unit(late_of_element(self.plan, element))
-        self._late.add(late)
-        self._stale_late.add(late)
-        yield late
+        if element.reference is not None:
+            late = Unit(late_of_element(self.plan, element))
+            self._late.add(late)
+            self._stale_late.add(late)
+            yield late
 
     def _take_tops(self, world: QueryContext) -> None:
         """The top-level keys that count: of a repeated one the first."""
@@ -182,27 +180,24 @@ class Session:
             for unit in self._readers.get(topic, ()):
                 suspects.setdefault(unit, []).append(topic)
         for unit, about in suspects.items():
-            if unit.view is None or unit in self._fresh:
+            if unit in self._fresh:
                 continue
             if unit in self._late:
                 self._stale_late.add(unit)
-            elif not unit.view.still_true(world, about):
+            elif not unit.would_hear_the_same(world, about):
                 self._run(unit, world)
 
     def _run(self, unit: Unit, world: QueryContext) -> None:
         self._silence(unit)
-        before: Set[Topic] = unit.view.topics if unit.view is not None else frozenset()
+        before = unit.topics
         unit.run(world)
-        self._fresh.add(unit)
-        if not self._remembers:
-            self._kept(unit)
-            return
-        after: Set[Topic] = unit.view.topics if unit.view is not None else frozenset()
-        for topic in before - after:
-            self._readers[topic].discard(unit)
-        for topic in after - before:
-            self._readers.setdefault(topic, set()).add(unit)
         self._kept(unit)
+        self._fresh.add(unit)
+        if self._remembers:
+            for topic in before - unit.topics:
+                self._readers[topic].discard(unit)
+            for topic in unit.topics - before:
+                self._readers.setdefault(topic, set()).add(unit)
 
     def _kept(self, unit: Unit) -> Unit:
         if unit.found:
@@ -219,14 +214,11 @@ class Session:
         self._silence(unit)
         self._late.discard(unit)
         self._stale_late.discard(unit)
-        if unit.view is None:
-            return
-        for topic in unit.view.topics:
-            readers = self._readers.get(topic)
-            if readers is not None:
-                readers.discard(unit)
-                if not readers:
-                    del self._readers[topic]
+        for topic in unit.topics:
+            readers = self._readers.get(topic, set())
+            readers.discard(unit)
+            if not readers:
+                self._readers.pop(topic, None)
 
 
 def _as_long(lost: Sequence[Piece], fresh: Sequence[Piece]) -> bool:

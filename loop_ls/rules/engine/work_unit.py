@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from loop_ls.formats.common.typed_mapping import Block
 from loop_ls.formats.workflow.keys import WORKFLOW
@@ -14,7 +14,7 @@ from loop_ls.rules.engine.prefilter import of_block, of_element
 from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.rule_selection import Plan
-from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.engine.tracked_view import Topic, View
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.text.fault import Fault
@@ -49,6 +49,15 @@ class Unit:
         self.view = View(world)
         self.take(tuple(self.work(self.view)))
         self.view.leave()
+
+    @property
+    def topics(self) -> Set[Topic]:
+        """What the work has asked about."""
+        return frozenset() if self.view is None else self.view.topics
+
+    def would_hear_the_same(self, world: QueryContext, topics: Iterable[Topic]) -> bool:
+        assert self.view is not None, "only who has asked about a topic is asked again"
+        return self.view.still_true(world, topics)
 
     def take(self, found: Found) -> None:
         self.found = tuple([one for one in found if not _is_broken_text(*one)])

@@ -27,10 +27,11 @@ FLOW = (
     + "env: {TONE: dry}\n"
     + "steps:\n"
     + "  - {name: a, run: 'About {{input}}', tools: 1}\n"
-    + "  - {name: b, needs: [a], run: 'On {{a}} and {{ipnut}}'}\n"
+    + "  - {name: b, needs: [a], run: 'On {{a}} and {{ipnut}} for {{reader}}'}\n"
     + "  - {name: c, needs: [b], template: {name: draft, with: {input: '{{b}}'}}}\n"
 )
 DRAFT = HEAD.format(name="draft") + MODEL + "steps:\n  - {name: write, run: '{{inptu}}', colour: red}\n"
+CALLER = HEAD.format(name="caller") + "steps:\n  - {name: ask, template: {name: flow, with: {input: x}}}\n"
 FLAWED = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  - {name: a, run: x, colour: red}\n"
 
 
@@ -145,7 +146,7 @@ def test_an_edit_that_moves_nothing_leaves_the_findings_of_other_pieces_as_they_
 def _units(checker: Checker, edited: Document) -> list[Unit]:
     session = checker._sessions[edited.uri]
     own = edited.elements[0]
-    return [session._pieces[own.piece], *(unit for unit in session._elements[own] if unit is not None)]
+    return [session._pieces[own.piece], *session._elements[own]]
 
 
 def test_an_edit_of_one_file_asks_no_rule_about_other_files(
@@ -154,7 +155,7 @@ def test_an_edit_of_one_file_asks_no_rule_about_other_files(
     edited = typed(flow, "About", "On")
     checker.findings(workspace.with_document(edited), edited)
     calling = checker._sessions[flow.uri]._elements[edited.elements[2]]
-    assert not {unit.view for unit in calling if unit is not None} & set(counts.of("still_true"))
+    assert not {unit.view for unit in calling} & set(counts.of("still_true"))
 
 
 def test_an_edit_of_another_file_runs_only_the_rules_about_its_errors(
@@ -168,6 +169,60 @@ def test_an_edit_of_another_file_runs_only_the_rules_about_its_errors(
     calling = checker._sessions[flow.uri]._elements[flow.elements[2]]
     assert counts.of("run") == [calling[2]]
     assert counts.of("still_true") != []
+
+
+def test_an_edit_where_nothing_is_found_leaves_the_answer_as_it_is(workspace: Workspace) -> None:
+    draft = Document.open("file:///ws/draft.yaml", DRAFT.replace("'{{inptu}}'", "'Of {{input}}'"))
+    checker, workspace = Checker(), workspace.with_document(draft)
+    found = checker.findings(workspace, draft)
+    assert found
+    edited = typed(draft, "llama3.2", "llama3.3")
+    assert checker.findings(workspace.with_document(edited), edited) is found
+
+
+def test_an_edit_of_the_head_leaves_other_keys_alone(
+    checker: Checker, workspace: Workspace, flow: Document, counts: Counts
+) -> None:
+    edited = typed(flow, "dry", "wet")
+    checker.findings(workspace.with_document(edited), edited)
+    assert [top.name for top in counts.of("local_of_top")] == ["env"]  # type: ignore[attr-defined]
+    assert counts.of("local_of_element") == []
+
+
+def test_a_check_of_all_files_notes_nothing_for_a_next_time(workspace: Workspace, flow: Document) -> None:
+    first = Document.open("file:///ws/a_flow.yaml", FLOW)  # asks for the errors of a file behind it
+    workspace, checker = Workspace.of(Roots("/ws"), [first, workspace.documents["file:///ws/draft.yaml"]]), Checker()
+    kept = [session for _ in checker.check_all(workspace) for session in checker._sessions.values()]
+    assert kept
+    assert [session._readers for session in kept if session._readers] == []
+    checker.findings(workspace, first)
+    assert checker._sessions[first.uri]._readers
+
+
+@pytest.mark.parametrize("name", ["draft", "other"])
+def test_a_workflow_that_is_renamed_is_another_one_for_the_rest(
+    checker: Checker, workspace: Workspace, flow: Document, name: str
+) -> None:
+    """It may have the name of another file, and its callers mean another one."""
+    caller = Document.open("file:///ws/caller.yaml", CALLER)
+    workspace = workspace.with_document(caller)
+    before = checker.findings(workspace, flow)
+    edited = typed(flow, "name: flow", f"name: {name}")
+    workspace = workspace.with_document(edited)
+    found = checker.findings(workspace, edited)
+    assert _told(found) == _told(Checker(PROFILES).findings(workspace, edited))
+    assert _told(found) != _told(before)
+    assert ("WF605" in {one.rule for one in found}) is (name == "draft")
+
+
+def test_a_caller_that_comes_is_noticed_also_where_nobody_can_call_it(
+    checker: Checker, workspace: Workspace, flow: Document
+) -> None:
+    before = _told(checker.findings(workspace, flow))
+    nameless = CALLER.replace("name: caller\n", "")
+    workspace = workspace.with_document(Document.open("file:///ws/a_caller.yaml", nameless))
+    found = _told(checker.findings(workspace, flow))
+    assert found == _told(Checker(PROFILES).findings(workspace, flow)) != before
 
 
 def test_a_workspace_with_the_same_files_asks_nothing_again(
