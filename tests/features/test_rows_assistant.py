@@ -10,7 +10,7 @@ import json
 import pytest
 import yaml
 
-from loop_ls.features.complete.completion import describe
+from loop_ls.features.complete.completion import complete, describe
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.rules.engine.checker import Checker
 from tests.features.conftest import Ask, Asked
@@ -21,7 +21,7 @@ HEAD = "name: Fixer\npersona: You repair tests.\n"
 TOP = (
     *("description", "purpose", "model", "provider", "permissionMode", "allowedTools", "memoryEnabled"),
     *("maxBudgetUsd", "id", "loopEnabled", "loopCriteria", "maxIterations", "approvalTimeoutSeconds"),
-    *("maxTotalBudgetUsd", "maxDurationSeconds", "stallAfter", "retry", "isolate"),
+    *("maxTotalBudgetUsd", "maxDurationSeconds", "stallAfter", "retry", "isolate", "skills", "servers", "memory"),
 )
 CRITERIA = {
     None: {"type", "value", "argv", "timeoutSeconds", "cwd", "includeOutput", "lastLine", "inARow"},
@@ -137,6 +137,20 @@ def test_tools_that_an_assistant_may_use(ask: Ask) -> None:
     assert asked(ask, f"{HEAD}allowedTools: [$0]").labels == tools
     assert asked(ask, f"{HEAD}allowedTools: [Read, $0]").labels == tools[1:]
     assert asked(ask, '{"allowedTools": ["$0"]}', JSON).labels == tools
+
+
+def test_servers_are_those_of_the_settings_and_skills_those_of_the_workspace(ask: Ask) -> None:
+    """Others would be findings."""
+    settings, _ = settings_of({"servers": {"tickets": {}, "search": {}}})
+
+    def listing(folder: str) -> list[tuple[str, bool]]:
+        return [("pytest", True), ("review", True), ("README.md", False)] if folder == "/w/skills" else []
+
+    for source, path in ((f"{HEAD}%s: [$0]", YAML), (f"{HEAD}%s:\n  - $0", YAML), ('{"%s": ["$0"]}', JSON)):
+        for key, names in {"servers": ["tickets", "search"], "skills": ["pytest", "review"]}.items():
+            found = asked(ask, source % key, path)
+            completed = complete(found.workspace, found.document, found.at, settings, listing)
+            assert [one.label for one in completed.items] == names, (key, source)
 
 
 def test_include_output_is_true_or_false(ask: Ask) -> None:

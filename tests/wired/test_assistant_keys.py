@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loop_ls.engine.core.ports import ModelReply
+from loop_ls.testing.mcp_server import FILE
 from loop_ls.testing.models import failure
 from tests.wired.project import Ended, WiredProject, wrong
 from tests.wired.row import PLACE, Row
@@ -64,6 +67,11 @@ ONE_ROWS = (
     Row("assistant.maxTotalBudgetUsd", FIXER, "maxTotalBudgetUsd: 0.5", iterations, 1, 3),
     Row("assistant.memoryEnabled", FIXER, "memoryEnabled: true", lambda run: [one["code"] for one in run.of("warning")],
         ["no_memory"], []),
+    Row("assistant.skills", FIXER, "skills: [care]", lambda run: "Take care." in str(run.models.requests[0].system),
+        True, False),
+    Row("assistant.servers", FIXER, "servers: [own]", lambda run: [one.name for one in run.models.requests[0].tools],
+        ["echo"], []),
+    Row("assistant.memory", FIXER, "memory: notes/fixer.md", lambda run: len(run.models.asked("memory")), 3, 0),
     Row("assistant.retry", FIXER, "retry: {attempts: 1}", lambda run: len(run.of("retrying")), 1, 0),
 )  # fmt: skip
 OTHER_ROWS = (
@@ -109,6 +117,9 @@ def test_a_key_of_an_assistant_is_seen_in_the_run(tmp_path: Path) -> None:
 async def _wrong(folder: Path) -> str:
     project = WiredProject(folder)
     project.write("inner/here", "")
+    project.write("skills/care/SKILL.md", "Take care.")
+    server = json.dumps([sys.executable, str(FILE), "only", "echo"])
+    project.write(".loop-ls.yaml", f"servers: {{own: {{command: {server}}}}}\n")
     await project.open()
 
     async def run(row: Row, text: str) -> Ended:

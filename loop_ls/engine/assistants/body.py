@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import cast
 
 from loop_ls.contract.facts.kinds import Retrying, Warned
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.assistants.memory_file import ASKED, MemoryFile, told_memory
 from loop_ls.engine.assistants.message import composed
 from loop_ls.engine.assistants.profile import budget_of, model_of, tools_of
 from loop_ls.engine.assistants.source import Source, as_noted, noted, told_of
+from loop_ls.engine.assistants.tools import ToolsOfServers
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
@@ -37,7 +40,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class AgentBody:
-    """`most` is the limit that the agent is told. `provider` are the settings of the assistant's provider.
+    """`most` is the limit that the agent is told. `provider` are the settings of the assistant's provider, `skills`
+    what those of the assistant say.
     `recorded` is there where the way is gone once more: what this run has noted under a key."""
 
     source: Source
@@ -50,17 +54,23 @@ class AgentBody:
     recorder: Recorder
     provider: Mapping[str, Json]
     limits: Limits = Limits()
+    skills: str = ""
+    tools: ToolsOfServers | None = None
+    memory: MemoryFile | None = None
     recorded: Callable[[str], Json] | None = None
 
     async def run(self, turn: Turn) -> str:
         assistant = await self._now(turn)
         try:
-            return await self._tried(turn, assistant)
+            output = await self._tried(turn, assistant)
         except (Failure, ModelFailure) as failure:
             if failure.code == "empty_message":
                 raise
             told = f"Iteration {turn.number} failed: {failure.message}"
             raise Failure(failure.code, told, failure.hint, place=turn.place.key) from failure
+        if self.memory is not None:
+            await self.memory.keep(turn, self.message, output)
+        return output
 
     async def _now(self, turn: Turn) -> Assistant:
         """As the file says it. What is new since the iteration before is said and noted, once."""
@@ -108,9 +118,12 @@ class AgentBody:
 
     async def _worked(self, turn: Turn, assistant: Assistant, key: str) -> str:
         assignment = await self._assignment(turn, assistant)
-        writes = bool(self.runner.program)  # a model without tools changes nothing
-        async with guarded(self.recorder, turn.place, key, writes=writes):
-            return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
+        program = bool(self.runner.program)  # a model without tools changes nothing
+        several = self.tools is not None and not program
+        async with guarded(self.recorder, turn.place, key, many=several, writes=program or several):
+            if self.tools is None:
+                return (await perform(self.runner, assignment, self.recorder, turn.place, key)).text
+            return await self.tools.worked(self.runner, assignment, self.recorder, turn.place, key)
 
     async def _wait(self, turn: Turn, attempt: int, failure: Failure | ModelFailure, assistant: Assistant) -> None:
         delay = assistant.retry.backoff_seconds if assistant.retry else 0.0
@@ -123,10 +136,12 @@ class AgentBody:
         log = self.log
         said = (log.learnings, log.feedback, log.check, log.failed_checks.text())
         message = composed(self.message, turn.number, self.most, *said)
+        memory = "" if self.memory is None else told_memory(await self.memory.text(turn))
         caps = (assistant.max_budget_usd, self.left_of_total(assistant, turn.number))
         return Assignment(
             message=await with_notes(message, self.recorder, turn.place, turn.place.part("ask")),
             system=assistant.persona,
+            appended="\n\n".join(part for part in (self.skills, memory) if part),
             folder=self.folder,
             model=model_of(assistant, self.provider),
             tools=tools_of(assistant),
@@ -142,11 +157,21 @@ class AgentBody:
         """What `maxTotalBudgetUsd` leaves for this iteration."""
         if assistant.max_total_budget_usd is None:
             return None
-        return max(0.0, assistant.max_total_budget_usd - spent(self.recorder, self.place, number - 1))
+        return max(0.0, assistant.max_total_budget_usd - spent(self.recorder, self.place, number - 1, assistant))
 
 
-def spent(recorder: Recorder, place: Place, iterations: int) -> float:
+def spent(recorder: Recorder, place: Place, iterations: int, assistant: Assistant) -> float:
     """Dollars of the first so many iterations, as far as their agents said."""
+    attempts = range(2, 2 + (assistant.retry.attempts if assistant.retry else 0))
+    parts = ("ask", *(f"ask.{attempt}" for attempt in attempts), *([ASKED] if assistant.memory else []))
     turns = (place.turn(place.key, number) for number in range(1, iterations + 1))
-    answers = (cast("Mapping[str, float | None] | None", recorder.recall(turn.part("ask"))) for turn in turns)
-    return sum((answer and answer["usd"]) or 0.0 for answer in answers)
+    return sum(usd for turn in turns for part in parts for usd in _paid(recorder, turn.part(part)))
+
+
+def _paid(recorder: Recorder, key: str) -> Iterator[float]:
+    """Dollars of a call, and of those that followed it with the answers of tools."""
+    for round_ in count(1):
+        answer = cast("Mapping[str, float | None] | None", recorder.recall(key if round_ == 1 else f"{key}-{round_}"))
+        if answer is None:
+            return
+        yield answer.get("usd") or 0.0

@@ -100,7 +100,7 @@ class AssistantJudge:
 
     def _over_budget(self, number: int) -> bool:
         cap = self.assistant.max_total_budget_usd
-        return cap is not None and spent(self.recorder, self.place, number) >= cap
+        return cap is not None and spent(self.recorder, self.place, number, self.assistant) >= cap
 
     # -- pattern -----------------------------------------------------------------------------------
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from loop_ls.engine.roles.targets import utility_targets
 from loop_ls.formats.assistant.keys import TOOLS
 from loop_ls.formats.assistant.model import Assistant
-from loop_ls.text.json_value import Json
+from loop_ls.formats.common.target import Target
+from loop_ls.text.json_value import Json, as_object
 
 #: Tools that every assistant has.
 ALWAYS = ("Read", "WebSearch", "WebFetch")
@@ -32,6 +34,21 @@ def model_of(assistant: Assistant, provider: Mapping[str, Json]) -> str | None:
     if assistant.provider != "claude-code" or not _is_claude(provider):
         return None
     return tiers[_BY_PURPOSE.get(assistant.purpose or "", "sonnet")]
+
+
+def memory_target(assistant: Assistant, settings: Mapping[str, Json]) -> Target:
+    """Who keeps its memory file: the model that judges for the project, else the smallest of its own provider."""
+    if utility := utility_targets(settings):
+        return utility[0]
+    provider = as_object(as_object(settings.get("providers")).get(assistant.provider))
+    if assistant.provider == "claude-code" and _is_claude(provider):
+        return Target(assistant.provider, {**TIERS, **_tiers(provider.get("tiers"))}["haiku"])
+    return Target(assistant.provider, model_of(assistant, provider) or "")
+
+
+def asked_for_memory(assistant: Assistant, settings: Mapping[str, Json]) -> list[tuple[str, tuple[Target, ...]]]:
+    """Who is asked to keep it, with what for; nobody where there is none."""
+    return [(f"The memory of `{assistant.name}`", (memory_target(assistant, settings),))] if assistant.memory else []
 
 
 def budget_of(caps: Iterable[float | None]) -> float | None:

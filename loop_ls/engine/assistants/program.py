@@ -16,10 +16,16 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.assistants.body import AgentBody, Limits
 from loop_ls.engine.assistants.judge import AssistantJudge
 from loop_ls.engine.assistants.memory import ProgressLog
+from loop_ls.engine.assistants.memory_file import MemoryFile
+from loop_ls.engine.assistants.profile import memory_target
 from loop_ls.engine.assistants.source import Source
+from loop_ls.engine.assistants.tools import ToolsOfServers
 from loop_ls.engine.assistants.views import REJECTED
+from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.checks.judging import LoopChecks
 from loop_ls.engine.checks.run_checks import FactsOf, RunChecks, no_facts, run_checks
+from loop_ls.engine.context.skill_texts import missing_skills, told_skills
+from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits as LoopLimits
 from loop_ls.engine.core.loop_driver import LoopParts, Outcome, as_planned, drive
@@ -27,13 +33,16 @@ from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.pattern import LIMIT, Pattern
 from loop_ls.engine.money.caps import in_time
+from loop_ls.engine.roles.access import RoleToolbox
 from loop_ls.engine.runners.resolve import runner_for
 from loop_ls.engine.runners.runner import IDLE, Runner
 from loop_ls.engine.runs.approvals import revises
+from loop_ls.engine.tools import Sessions
 from loop_ls.formats.assistant.keys import CAP_ONLY, DEFAULT_ITERATIONS, REGEX
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.formats.common.regex_check import compiled
+from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.text.json_value import Json, as_object, int_field, text_field
 
 #: Variables of the original program that set the limits of a process; a setting of the provider wins.
@@ -60,6 +69,18 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class Equipment:
+    """What an assistant has besides its persona. `skills`: what each says; None where it is not there."""
+
+    skills: Mapping[str, str | None] = field(default_factory=dict)
+    tools: ToolsOfServers | None = None
+    memory: MemoryFile | None = None
+
+
+NO_EQUIPMENT = Equipment()
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantProgram:
     """Runs of `*.assistant.yaml` files. `environ` is that of the engine; `facts_of` reads what has happened in a run
     so far."""
@@ -80,18 +101,31 @@ class AssistantProgram:
             providers = as_object(plan.settings.get("providers"))
             runner = runner_for(start.assistant.provider, providers, models, plan.mock, self._environ)
             checks = run_checks(plan, recorder, models, self.facts_of, elements=names_of(start.assistant))
+            memory = _memory_of(start.assistant, plan, recorder, models)
         except Failure as failure:
             return Outcome(failure.reason, failure=failure)
-        return await self.loop(start, runner, recorder, checks)
+        sessions = Sessions(as_object(plan.settings.get("servers")), Path(plan.root), self._environ)
+        async with sessions:
+            servers = () if plan.mock else start.assistant.servers
+            offered = RoleToolbox((), ServerTools(sessions, servers))
+            tools = ToolsOfServers(offered, models) if servers else None
+            return await self.loop(
+                start, runner, recorder, checks, Equipment(skills_of(start.assistant, plan), tools, memory)
+            )
 
     async def loop(
-        self, start: Start, runner: Runner, recorder: Recorder, declared: RunChecks | None = None
+        self,
+        start: Start,
+        runner: Runner,
+        recorder: Recorder,
+        declared: RunChecks | None = None,
+        equipment: Equipment = NO_EQUIPMENT,
     ) -> Outcome:
         assistant, log = start.assistant, ProgressLog()
         place = replace(Place(file=start.path).element(assistant.id), workflow="")
         names = names_of(assistant)
         checks = None if declared is None else LoopChecks(names, declared, log.failed_checks, alone=True)
-        if facts := warnings_of(assistant, place):
+        if facts := [*warnings_of(assistant, place), *_of_skills(assistant, equipment.skills, place)]:
             await recorder.record(place.part("warnings"), facts)
         body = AgentBody(
             source=Source(Path(start.home or start.root, start.path), assistant, start.disk),
@@ -104,6 +138,9 @@ class AssistantProgram:
             recorder=recorder,
             provider=start.provider,
             limits=limits_of(start.provider, self._environ),
+            skills=told_skills(equipment.skills) or "",
+            tools=equipment.tools,
+            memory=equipment.memory,
             recorded=self.recorded,
         )
         judge = AssistantJudge(
@@ -157,6 +194,18 @@ def start_of(plan: Plan) -> Start:
     )
 
 
+def skills_of(assistant: Assistant, plan: Plan) -> dict[str, str | None]:
+    """The skills of an assistant as they were when its run began."""
+    return {name: plan.texts.get(skill_path(name)) for name in assistant.skills}
+
+
+def _memory_of(assistant: Assistant, plan: Plan, recorder: Recorder, models: Models) -> MemoryFile | None:
+    if not assistant.memory or plan.plays:
+        return None
+    files = ProjectFiles.of(plan.root, plan.settings)
+    return MemoryFile(assistant.memory, files, memory_target(assistant, plan.settings), models, recorder)
+
+
 def told(outcome: Outcome, start: Start, log: ProgressLog) -> Outcome:
     """How it ended, with the output that counts for that end."""
     match outcome.reason:
@@ -195,13 +244,20 @@ def warnings_of(assistant: Assistant, place: Place) -> list[Fact]:
 
 
 def _of_memory(assistant: Assistant, place: Place) -> list[Fact]:
-    if not assistant.memory_enabled:
+    if not assistant.memory_enabled or assistant.memory:
         return []
     message = (
-        "`memoryEnabled` has no effect: files have no memories, and an iteration knows only the persona and "
-        "the progress log; put what it should remember in the persona"
+        "`memoryEnabled` has no effect: an iteration knows only the persona and the progress log; to let it remember "
+        "more, name a file in `memory`"
     )
     return [Warned(code="no_memory", message=message).fact(place)]
+
+
+def _of_skills(assistant: Assistant, skills: Mapping[str, str | None], place: Place) -> list[Fact]:
+    missing = [name for name, text in skills.items() if text is None]
+    if not missing:
+        return []
+    return [Warned(code="no_skills", message=missing_skills(assistant.name, missing)).fact(place)]
 
 
 def _of_pattern(assistant: Assistant, place: Place) -> list[Fact]:

@@ -1,8 +1,4 @@
-"""Skills of a step: what their `SKILL.md` says is told to the model before the prompt.
-
-The texts go along with the question instead of being offered as a tool: so models and agent programs that take no
-tools have them too, and nothing is left to a model that does not look.
-"""
+"""Skills of a step: what their `SKILL.md` says is told to the model before the prompt."""
 
 from __future__ import annotations
 
@@ -11,8 +7,7 @@ import asyncio
 from loop_ls.contract.facts.kinds import Warned
 from loop_ls.engine.bodies.steps import Try
 from loop_ls.engine.bodies.tools import SKILLS
-from loop_ls.engine.core.ports import Failure
-from loop_ls.index.disk.skill_files import skill_path
+from loop_ls.engine.context.skill_texts import missing_skills, read_skill, told_skills
 
 
 async def skill_texts(attempt: Try) -> str | None:
@@ -22,30 +17,19 @@ async def skill_texts(attempt: Try) -> str | None:
     if sessions is not None and SKILLS in sessions.known:
         return None  # a server of that name has them
     names = dict.fromkeys((execution.skills if step.skills is None else step.skills) or ())
-    found = {name: await asyncio.to_thread(_text, attempt, name) for name in names}
+    found = {name: await asyncio.to_thread(read_skill, attempt.frame.context.files, name) for name in names}
     missing = [name for name, text in found.items() if text is None]
     servers = (execution.servers if step.servers is None else step.servers) or ()
     if missing or (SKILLS in servers and not names):
         await _warn(attempt, missing)
-    told = [f'<skill name="{name}">\n{text.strip()}\n</skill>' for name, text in found.items() if text]
-    if not told:
-        return None
-    return "\n\n".join(["Skills for this task, which say how things are done here:", *told])
-
-
-def _text(attempt: Try, name: str) -> str | None:
-    try:
-        return attempt.frame.context.files.read(skill_path(name), "", "skill")
-    except Failure:
-        return None
+    return told_skills(found)
 
 
 async def _warn(attempt: Try, missing: list[str]) -> None:
     """Once for each step, rather than let a model pretend to have them."""
     step, frame = attempt.step, attempt.frame
     if missing:
-        paths = ", ".join(skill_path(name) for name in missing)
-        told = f"`{step.name}` uses unknown skills ({paths}) and runs without them"
+        told = missing_skills(step.name, missing)
     else:
         told = f"`{step.name}` uses the server `{SKILLS}` but lists no skills: add them to `skills`"
     fact = Warned(code="no_skills", message=told).fact(attempt.place)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
+from loop_ls.engine.assistants.profile import asked_for_memory
 from loop_ls.engine.assistants.program import start_of
 from loop_ls.engine.capabilities.agents import agents
 from loop_ls.engine.capabilities.asked import chains, environment_names
@@ -190,8 +191,14 @@ def _of_assistant(plan: Plan, environ: Mapping[str, str]) -> Iterator[Capability
     if plan.plays:
         return
     assistant = start_of(plan).assistant
-    asked = [target for _, chain in asked_by_checks(plan) for target in chain]
+    chains = [*asked_by_checks(plan), *asked_for_memory(assistant, plan.settings)]
+    asked = [target for _, chain in chains for target in chain]
     yield from of_targets([Target(assistant.provider, assistant.model or ""), *asked], plan, environ)
+    if assistant.memory:
+        yield WritesFile(str(Path(plan.root, assistant.memory)))
+    needed = of_servers(as_object(plan.settings.get("servers")), assistant.servers)
+    yield from needed.programs(plan.root)
+    yield from needed.places(environ)
     yield from _started_by_checks(plan)
     if test_words(assistant):
         yield _test_of(assistant, plan)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from loop_ls.contract.whole_files import replace_all
 from loop_ls.engine.capabilities.guard import require_write
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.process.instance_lock import LOCK_NAME
@@ -88,7 +89,10 @@ class ProjectFiles:
                 allowed.mkdir(mode=0o700, exist_ok=True)
                 _own(allowed)
             whole.parent.mkdir(parents=True, exist_ok=True)
-            whole.write_text(text, "utf-8")
+            if whole.is_file():
+                replace_all({whole: text})  # in one step: nobody finds half of it
+            else:
+                whole.write_text(text, "utf-8")
         except (OSError, ValueError) as error:
             raise Failure("bad_argument", f"{what} {path} cannot be written: {error}") from None
         return shown.as_posix()

@@ -10,14 +10,18 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from loop_ls.contract.facts.kinds import RunStarted
+from loop_ls.engine.assistants.memory_file import other_content
+from loop_ls.engine.assistants.profile import asked_for_memory
 from loop_ls.engine.assistants.program import names_of, start_of
 from loop_ls.engine.capabilities.consent import Consents
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.checks.declared import asked_by_checks
+from loop_ls.engine.context.skill_texts import read_skill
+from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
@@ -26,10 +30,10 @@ from loop_ls.engine.core.start_request import StartRequest
 from loop_ls.engine.journal.serialization import hash_of, plain_text
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
-from loop_ls.engine.runners.resolve import is_agent
+from loop_ls.engine.runners.resolve import is_agent, takes_tools
 from loop_ls.engine.starting.declared_checks import DeclaredAtStart, declaration, with_case
 from loop_ls.engine.starting.folder import Folder
-from loop_ls.engine.starting.recorded import has_errors, recorded, unread
+from loop_ls.engine.starting.recorded import SECTIONS, has_errors, recorded, unread
 from loop_ls.engine.starting.required_inputs import require_mock, require_models, require_prices
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.problems import TOLERATED
@@ -40,6 +44,7 @@ from loop_ls.formats.common.target import Target
 from loop_ls.formats.registry import ASSISTANT
 from loop_ls.index.disk.discovery import find_roots, load_settings, read_text
 from loop_ls.index.disk.projects import home_of
+from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -49,13 +54,14 @@ from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """`disk` is the hash of the file as it lies on the disk; None where it does not. `places`: what checks may look
-    at, in any assistant of the file."""
+    at, in any assistant of the file. `skills`: what those of the assistant say, by path."""
 
     assistant: Assistant
     text: str
     disk: str | None
     settings: Mapping[str, Json]
     places: Places
+    skills: Mapping[str, str] = field(default_factory=dict)
 
 
 class AssistantPreparer:
@@ -122,7 +128,11 @@ class AssistantPreparer:
             raise has_errors(request.path, refusals)
         assistant = _named(found, request)
         places = Places(assistant.name, {"loop": [name for one in found for name in names_of(one)]})
-        return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw, places)
+        files = ProjectFiles.of(request.root.as_posix(), settings.raw)
+        _require_own_memory(assistant, files)
+        read_skills = {skill_path(name): read_skill(files, name) for name in assistant.skills}
+        skills = {path: said for path, said in read_skills.items() if said is not None}
+        return Chosen(assistant, text, None if disk is None else hash_of(disk), settings.raw, places, skills)
 
     def _settle(
         self, assistant: Assistant, plan: Plan, consent: str | None, models: Callable[[Plan], ModelAccess]
@@ -135,7 +145,8 @@ class AssistantPreparer:
         found = capabilities_of(plan, self._environ)
         if not is_agent(provider, providers) and (problem := models(plan).problem(provider)) is not None:
             raise Refused("provider_unavailable", problem.message, problem.hint, {"provider": provider})
-        judges = asked_by_checks(plan)
+        _require_tools(assistant, providers)
+        judges = [*asked_by_checks(plan), *asked_for_memory(assistant, plan.settings)]
         require_models(judges, models(plan).problem)
         if in_dollars(plan.limits, plan.settings.get("limits")):
             asked = [(f"`{assistant.name}`", (Target(provider, assistant.model or ""),)), *judges]
@@ -160,9 +171,32 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
     return fitting[0]
 
 
+def _require_own_memory(assistant: Assistant, files: ProjectFiles) -> None:
+    """Raises `Refused` before a file of somebody else would be in the way."""
+    if assistant.memory and other_content(files, assistant.memory):
+        told = (
+            f"`memory` of `{assistant.name}`: {assistant.memory} exists and has other content, so it is not replaced."
+        )
+        raise Refused("bad_argument", told, "Choose another name.")
+
+
+def _require_tools(assistant: Assistant, providers: Mapping[str, Json]) -> None:
+    """Raises `Refused` where an agent cannot be offered the tools of servers."""
+    if not assistant.servers or not is_agent(assistant.provider, providers):
+        return
+    try:
+        takes = takes_tools(assistant.provider, providers)
+    except Failure as failure:
+        raise Refused("provider_unavailable", failure.message, failure.hint) from failure
+    if not takes:
+        told = f"`{assistant.name}` uses `{assistant.provider}`, an agent that cannot be offered tools of"
+        hint = "Remove `servers` from the assistant, and configure them in the agent itself."
+        raise Refused("bad_argument", f"{told} `servers`.", hint)
+
+
 def _prepared(chosen: Chosen, request: StartRequest, declared: DeclaredAtStart) -> Prepared:
     assistant = chosen.assistant
-    texts = {request.path: chosen.text, **declared.texts}
+    texts = {request.path: chosen.text, **chosen.skills, **declared.texts}
     started = RunStarted(
         format=ASSISTANT,
         name=assistant.name,
@@ -171,7 +205,7 @@ def _prepared(chosen: Chosen, request: StartRequest, declared: DeclaredAtStart) 
         uri=request.uri,
         path=request.path,
         limits=_limits(chosen, request),
-        settings=recorded(chosen.settings),
+        settings=recorded(chosen.settings, (*SECTIONS, "servers") if assistant.servers else SECTIONS),
         files={path: hash_of(text) for path, text in texts.items()},
         message=request.message if request.message is not None else request.input,
         session_id=request.session_id,

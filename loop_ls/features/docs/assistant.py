@@ -44,7 +44,8 @@ def ceiling_text(one: AssistantParts, settings: Settings) -> str | None:
     total, limit, budget = ceiling(one, settings), most_iterations(one, settings), one.budget
     if total is None or limit is None or budget is None:
         return None
-    return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}"
+    more = ", without the calls that keep its memory" if one.has("memory") else ""
+    return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}{more}"
 
 
 def loop_in_words(one: AssistantParts, limit: int | None) -> str:

@@ -41,7 +41,7 @@ class ObjectFileSupport(LanguageSupport):
         root = shape_of(document.format)
         if root is None:
             return Completions(Span(at, at))
-        return complete_object(workspace, document, at, settings, root)
+        return complete_object(workspace, document, at, settings, root, listing)
 
     def describe(self, workspace: Workspace, document: Document, about: About) -> str | None:
         return describe_object(workspace, document, about, self.shapes(document))

@@ -22,6 +22,8 @@ LONGEST_OTHER = 200
 LONGEST_NAME = 100
 DEFAULT_ITERATIONS = 10
 MOST_ITERATIONS = 100
+#: Characters of what a memory file keeps.
+MOST_MEMORY = 4_000
 
 _EXTENSION = "loop-ls extension."
 
@@ -124,9 +126,32 @@ _KEYS = (
     ),
     Key("allowedTools", Type.TEXTS, "Tools it may use. `Read`, `WebSearch` and `WebFetch` are always included."),
     Key(
+        "skills",
+        Type.TEXTS,
+        "Skills of the assistant: it gets `skills/NAME/SKILL.md` of each after its persona.",
+        offers="skills",
+        reference=_EXTENSION,
+    ),
+    Key(
+        "servers",
+        Type.TEXTS,
+        "MCP servers of the settings whose tools the assistant may use.",
+        offers="servers",
+        reference=_EXTENSION,
+    ),
+    Key(
+        "memory",
+        Type.TEXT,
+        "Markdown file in the workspace that keeps what the assistant has learned. Every iteration gets it; after "
+        f"each one a model call rewrites it, with at most {MOST_MEMORY:,} characters.",
+        examples=("memory/fixer.md",),
+        reference=_EXTENSION,
+    ),
+    Key(
         "memoryEnabled",
         Type.BOOLEAN,
-        "Used by RondoFlow, which keeps memories in its database; has no effect in loop-ls.",
+        "Used by RondoFlow, which keeps memories in its database; has no effect in loop-ls, where `memory` names "
+        "a file.",
         default="false",
     ),
     Key("maxBudgetUsd", Type.NUMBER, "Maximum cost of one iteration, in US dollars.", minimum=0),
@@ -179,6 +204,8 @@ _WORDS = {
     **dict.fromkeys(("enabled", "loop"), "loopEnabled"),
     **dict.fromkeys(("iterations", "maxRounds"), "maxIterations"),
     **dict.fromkeys(("budget", "maxBudget", "budgetUsd"), "maxBudgetUsd"),
+    **dict.fromkeys(("memoryFile", "memory_file", "memories"), "memory"),
+    **dict.fromkeys(("mcpServers", "mcp_servers", "mcp"), "servers"),
     "tools": "allowedTools",
 }
 

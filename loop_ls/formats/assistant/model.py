@@ -50,3 +50,6 @@ class Assistant:
     stall_after: int | None = None
     retry: Retry | None = None
     isolate: str | None = None
+    skills: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    memory: str | None = None

@@ -102,6 +102,8 @@ def _field(field: Field) -> Iterator[Flaw]:
         listed = ", ".join(f"`{choice}`" for choice in key.choices)
         hint = f"did you mean `{better}`?" if better else f"expected {listed}"
         yield Flaw("AL004", node, f"Unknown `{key.name}` `{text}`; {hint}", better)
+    if key.name == "memory" and text is not None and (fault := memory_fault(text)):
+        yield Flaw("AL004", node, f"`memory` {fault}, such as `memory/fixer.md`")
     value = number(node)
     limits = None if value is None else out_of_range(key, value)
     if limits is not None:
@@ -109,6 +111,14 @@ def _field(field: Field) -> Iterator[Flaw]:
     if isinstance(field.value, Block):
         for inner in field.value.fields.values():
             yield from _field(inner)
+
+
+def memory_fault(path: str) -> str | None:
+    """Why a path cannot be that of a memory file, as the end of a sentence: it is rewritten after each iteration, so
+    it is a text that nothing runs, and lies where nothing hidden is."""
+    parts = path.replace("\\", "/").split("/")
+    inside = all(part.strip() and not part.startswith(".") for part in parts) and ":" not in path
+    return None if inside and path.endswith(".md") else "must be the relative path of a `.md` file in the workspace"
 
 
 def _iterations(one: AssistantParts) -> Iterator[Placed]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_FOLDER, _FILE = "skills", "SKILL.md"
+SKILL_FOLDER, _FILE = "skills", "SKILL.md"
 
 
 def skill_path(name: str) -> str:
     """Where a skill lies, relative to the root."""
-    return f"{_FOLDER}/{name}/{_FILE}"
+    return f"{SKILL_FOLDER}/{name}/{_FILE}"
 
 
 def skill_files(root: Path) -> dict[str, Path]:
     """The skills of a project by name, sorted. Links that lead out of it are not followed, and pipes are no files."""
     inside = root.resolve()
-    found = sorted((root / _FOLDER).glob(f"*/{_FILE}"))
+    found = sorted((root / SKILL_FOLDER).glob(f"*/{_FILE}"))
     return {path.parent.name: path for path in found if path.resolve().is_relative_to(inside) and path.is_file()}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from loop_ls.formats.assistant.keys import LIST, MANUAL
 from loop_ls.formats.assistant.parts import AssistantParts, is_list
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import kind_of, text_of, unquoted
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
+from loop_ls.index.disk.skill_files import skill_files, skill_path
 from loop_ls.rules.assistant.criteria_values import judged
 from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -21,7 +24,7 @@ from loop_ls.rules.fixes.json import add_key, add_key_behind
 from loop_ls.rules.role_loop.role_loop_rules import reworded
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Alias, Entry, Node, Scalar
+from loop_ls.syntax.nodes import Alias, Entry, Node, Scalar, Sequence, resolved
 from loop_ls.text.pattern import pattern
 
 #: A number of iterations that is allowed.
@@ -377,3 +380,68 @@ def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
         if part is not None and text in ("openai", "perplexity") and text not in view.settings.providers:
             message = f"Provider `{text}` is not configured; add it under `providers` in `.loop-ls.yaml`"
             yield draft(part.piece, value_span(part.field), message)
+
+
+@rule("AL028", "unknown-server", Severity.ERROR, on="assistant", fixes=(Tier.SAFE,))
+def unknown_server(view: ObjectView) -> Iterator[Draft]:
+    """MCP server that the settings do not have.
+
+    The loop does not start: its tools would be missing. Servers stand under `servers` in `.loop-ls.yaml`.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        servers: [tickets]
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+    """
+    known = view.settings.servers
+    for piece, node in _listed(view, "servers"):
+        if node.text in known:
+            continue
+        near = nearest(node.text, known)
+        better = f"; did you mean `{near}`?" if near else "; add it under `servers` in `.loop-ls.yaml`"
+        fix = (builders.reword(piece, node.span, near),) if near else ()
+        yield draft(piece, node.span, f"Unknown MCP server `{node.text}`{better}", fixes=fix)
+
+
+@rule("AL029", "unknown-skill", Severity.WARNING, on="assistant", fixes=(Tier.SAFE,))
+def unknown_skill(view: ObjectView) -> Iterator[Draft]:
+    """Skill without a `skills/NAME/SKILL.md` in the workspace.
+
+    The loop runs without it.
+
+    Bad::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests.
+        skills: [pytest]
+    Good::
+        #- fixer.assistant.yaml
+        name: Fixer
+        persona: You repair failing tests, one at a time.
+    """
+    listed = [*_listed(view, "skills")]
+    known = skill_files(Path(view.workspace.roots.workspace)) if listed else {}
+    for piece, node in listed:
+        if node.text in known:
+            continue
+        near = nearest(node.text, known)
+        better = f"; did you mean `{near}`?" if near else f"; there is no `{skill_path(node.text)}`"
+        fix = (builders.reword(piece, node.span, near),) if near else ()
+        yield draft(piece, node.span, f"Unknown skill `{node.text}`{better}", fixes=fix)
+
+
+def _listed(view: ObjectView, key: str) -> Iterator[tuple[Piece, Scalar]]:
+    """The texts of a list, each once."""
+    seen: set[int] = set()
+    for one in view.assistants:
+        part = one.get(key)
+        node = None if part is None else resolved(part.node)
+        if part is None or not isinstance(node, Sequence) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield from ((part.piece, item) for item in node.items if isinstance(item, Scalar) and text_of(item))

@@ -90,6 +90,23 @@ async def test_AB_159_a_loop_that_is_killed_while_a_person_is_asked_asks_on(mort
     assert facts.of("recovered")[0].get("mayHavePaidTwice", False) is False
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_AB_179_a_memory_survives_a_kill_and_is_paid_once(mortal: RestartedEngine, when: str) -> None:
+    """The engine dies around the moment in which the first memory is written."""
+    house = mortal.house
+    house.write(memory="memory/fixer.md", maxIterations=2)
+    house.agent.say({"text": "first"}, {"text": "second"})
+    await mortal.begin("memory-written", when)
+    assert mortal.process is not None
+    await asyncio.wait_for(mortal.process.wait(), 60)
+    await mortal.begin()
+    facts = await mortal.facts()
+    assert facts.outputs == ["first", "second"]
+    assert [call["purpose"] for call in facts.of("call")] == ["agent", "memory"] * 2
+    assert "ok" in house.agent.calls[1]["files"]["--append-system-prompt-file"]
+    assert (house.root / "memory/fixer.md").read_text().endswith("\n\nok\n")
+
+
 EDIT = {"text": "done", "bash": "echo >> package.json"}
 
 

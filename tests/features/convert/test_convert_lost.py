@@ -53,7 +53,13 @@ CALLEE: Json = {
 #: What names the format, what changes nothing wherever it stands, and what decides between kinds.
 FRAME = {"$schema", "version", "name", "loopEnabled", "on_question", "order", "input", "no_color", "id", "max_workers"}
 OF_LISTS = {"items", "mode", "min_success_rate", "parallel", "workflow", "with"}
-VALUES: Json = {"permissionMode": "edit", "provider": "openai", "purpose": "coding", "timeout": "3m"}
+VALUES: Json = {
+    "permissionMode": "edit",
+    "memory": "memory.md",
+    "provider": "openai",
+    "purpose": "coding",
+    "timeout": "3m",
+}
 
 
 def value_of(key: Key) -> Any:

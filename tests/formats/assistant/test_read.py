@@ -42,6 +42,9 @@ model: sonnet
 provider: openai
 permissionMode: full
 allowedTools: [Read, Bash]
+skills: [pytest]
+servers: [tickets]
+memory: memory/fixer.md
 memoryEnabled: true
 maxBudgetUsd: 0.5
 loopEnabled: true
@@ -72,7 +75,27 @@ retry: {attempts: 2, backoffSeconds: 1.5}
         Criteria("test_pass", "npm test", ("npm", "test"), 5.0, "app", True),
         *(3, 60.0, 2.0, 90.0, 4),
         Retry(2, 1.5),
+        skills=("pytest",),
+        servers=("tickets",),
+        memory="memory/fixer.md",
     )
+
+
+@pytest.mark.parametrize("path", ["memory.md", "memory/fixer.md", "a b/c.md", "a\\b.md"])
+def test_a_memory_is_a_markdown_file_of_the_workspace(path: str) -> None:
+    assert one(f"name: a\npersona: b\nmemory: '{path}'\n").memory == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/tmp/a.md", "../a.md", "a/../../b.md", "C:/a.md", "C:\\a.md", "\\\\host\\a.md", "file:///a.md", "a//b.md"),
+        *(".github/a.md", "a/.b.md", "run.sh", "memory", "", " ", "fixer.assistant.yaml"),
+    ],
+)
+def test_and_nothing_else(path: str) -> None:
+    refused = read_assistants(f"name: a\npersona: b\nmemory: '{path}'\n")
+    assert isinstance(refused, list) and [each.code for each in refused] == ["AL004"]
 
 
 @pytest.mark.parametrize(

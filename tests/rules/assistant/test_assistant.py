@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
@@ -103,6 +104,9 @@ def test_keys_and_extensions() -> None:
         ("permissionMode: 5", "5"),
         ("loopEnabled: 'true'", "'true'"),
         ("memoryEnabled: 1", "1"),
+        ("memory: ../a.md", "../a.md"),
+        ("skills: pytest", "pytest"),
+        ("servers: [5]", "5"),
         ("allowedTools: Read", "Read"),
         ("allowedTools: [Read, 5]", "5"),
         ("maxBudgetUsd: '1'", "'1'"),
@@ -486,3 +490,38 @@ def test_a_command_of_blanks_is_empty_and_nothing_else() -> None:
     assert command("no-such-test-runner --all") == ["AL019"]
     argv = criteria("test_pass", '"no-such-test-runner"', ", argv: [sh, -c, 'true']")
     assert "AL019" not in [rule for rule, _ in argv]
+
+
+def named(tmp_path: Path, text: str, settings: str = "") -> list[tuple[str, str]]:
+    documents = [Document.open(f"file://{tmp_path}/{PATH}", f"name: a\npersona: b\n{text}")]
+    documents += [Document.open(f"file://{tmp_path}/.loop-ls.yaml", settings)] if settings else []
+    workspace = Workspace.of(Roots(str(tmp_path)), documents, settings_of(yaml.safe_load(settings) or {})[0])
+    return [(one.rule, one.message) for one in Checker().findings(workspace, documents[0]) if one.rule != "AL022"]
+
+
+def test_AL028_a_server_that_the_settings_do_not_have_is_an_error(tmp_path: Path) -> None:
+    servers = "servers: {tickets: {command: [x]}}\n"
+    assert named(tmp_path, "servers: [tickets]\n", servers) == []
+    assert named(tmp_path, "servers: [ticket]\n", servers) == [
+        ("AL028", "Unknown MCP server `ticket`; did you mean `tickets`?")
+    ]
+    [(_, told)] = named(tmp_path, "servers: [mail]\n", servers)
+    assert told == "Unknown MCP server `mail`; add it under `servers` in `.loop-ls.yaml`"
+
+
+def test_AL029_a_skill_without_its_file_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "skills/pytest").mkdir(parents=True)
+    (tmp_path / "skills/pytest/SKILL.md").write_text("One at a time.")
+    (tmp_path / "skills/empty").mkdir()
+    assert named(tmp_path, "skills: [pytest]\n") == []
+    assert named(tmp_path, "skills: [pytests, empty]\n") == [
+        ("AL029", "Unknown skill `pytests`; did you mean `pytest`?"),
+        ("AL029", "Unknown skill `empty`; there is no `skills/empty/SKILL.md`"),
+    ]
+
+
+def test_AL028_AL029_a_list_that_two_share_is_told_once(tmp_path: Path) -> None:
+    text = "assistants:\n  - {name: a, persona: b, servers: &s [x]}\n  - {name: c, persona: d, servers: *s}\n"
+    document = Document.open(f"file://{tmp_path}/{PATH}", text)
+    found = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
+    assert [one.rule for one in found] == ["AL028"]

@@ -63,9 +63,9 @@ def number(arguments: Arguments, name: str, otherwise: int) -> int:
     return int(written)
 
 
-def shortened(answer: str) -> str:
+def shortened(answer: str, most: int = MOST) -> str:
     """An answer of bearable length: its beginning and its end."""
-    if len(answer) <= MOST:
+    if len(answer) <= most:
         return answer
-    half = MOST // 2
-    return f"{answer[:half]}\n[… {len(answer) - MOST} characters omitted …]\n{answer[-half:]}"
+    half = most // 2
+    return f"{answer[:half]}\n[… {len(answer) - most} characters omitted …]\n{answer[-half:]}"

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator
 from loop_ls.features.answers import Item, ItemKind
 from loop_ls.features.complete.items.known_models import known_models
 from loop_ls.features.complete.quoting import as_text
-from loop_ls.features.complete.request import Request
+from loop_ls.features.complete.request import Listing, Request
 from loop_ls.formats.common.providers import PROVIDERS, SERVERS, SKILLS, KnownProvider
 from loop_ls.formats.settings.model import Settings
+from loop_ls.index.disk.skill_files import SKILL_FOLDER
+from loop_ls.index.workspace import Workspace
 
 
 def providers(request: Request) -> Iterator[Item]:
@@ -48,9 +50,18 @@ def servers(request: Request) -> Iterator[Item]:
 
 
 def skills(request: Request) -> Iterator[Item]:
-    for place, name in enumerate(SKILLS):
+    own = skill_names(request.workspace, request.listing)
+    for place, name in enumerate(dict.fromkeys([*own, *SKILLS])):
         if name not in request.spot.items:
-            yield _item(request, name, ItemKind.VALUE, "", place)
+            yield _item(request, name, ItemKind.VALUE, "skill of this workspace" if name in own else "", place)
+
+
+def skill_names(workspace: Workspace, listing: Listing | None) -> tuple[str, ...]:
+    """The skills that have a folder in the workspace, sorted."""
+    if listing is None:
+        return ()
+    folder = f"{workspace.roots.workspace}/{SKILL_FOLDER}"
+    return tuple(sorted(name for name, is_folder in listing(folder) if is_folder and not name.startswith(".")))
 
 
 def _models(settings: Settings, name: str, embedding: bool) -> Iterable[tuple[str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from loop_ls.features.answers import About, Completions, Item, ItemKind
 from loop_ls.features.complete.items.keys import keys
 from loop_ls.features.complete.items.known_models import known_models
+from loop_ls.features.complete.items.models import skill_names
 from loop_ls.features.complete.items.values import values
 from loop_ls.features.complete.object_files.assistant_snippets import ASSISTANTS, JSON
 from loop_ls.features.complete.object_files.json_items import keys as json_keys
@@ -15,7 +16,7 @@ from loop_ls.features.complete.object_files.json_items import texts, whole
 from loop_ls.features.complete.object_files.json_items import values as json_values
 from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.render import flow_mapping, item, mapping, without_stops
-from loop_ls.features.complete.request import spots_of
+from loop_ls.features.complete.request import Listing, spots_of
 from loop_ls.features.complete.shapes import Meaning, meaning_of
 from loop_ls.features.complete.style import Style, style_of
 from loop_ls.features.docs.assistant import CRITERIA_DETAILS
@@ -28,9 +29,11 @@ from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.checked_file import places_beside
+from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position, Span
+from loop_ls.text.record import record
 
 #: The key beside a model that names its provider, where it is not `provider`.
 _PROVIDER_OF = {"plannerModel": "plannerProvider"}
@@ -43,19 +46,48 @@ def _assistant_models() -> tuple[str, ...]:
 
 
 def complete_object(
-    workspace: Workspace, document: Document, at: Position, settings: Settings, root: Shape
+    workspace: Workspace,
+    document: Document,
+    at: Position,
+    settings: Settings,
+    root: Shape,
+    listing: Listing | None = None,
 ) -> Completions:
     """By the key table `root` of the file's format."""
+    names = _Names(settings, workspace, listing)
     if document.path.endswith(".json"):
         spot = json_spot(document.text, at)
-        return Completions(spot.word, tuple(_in_json(spot, root)))
-    return _in_yaml(workspace, document, at, settings, root)
+        return Completions(spot.word, tuple(_in_json(spot, root, names)))
+    return _in_yaml(workspace, document, at, settings, root, names)
+
+
+@record
+class _Names:
+    """What is there to be named by a list."""
+
+    settings: Settings
+    workspace: Workspace
+    listing: Listing | None
+
+    def of(self, key: Key) -> Iterable[tuple[str, str]]:
+        """Names that may stand in the list of this key, each with a detail."""
+        match key.offers:
+            case "servers":
+                return ((name, "configured") for name in self.settings.servers)
+            case "skills":
+                return ((name, skill_path(name)) for name in skill_names(self.workspace, self.listing))
+            case _ if key.name == "allowedTools":
+                return ((name, "") for name in tables.TOOLS)
+            case _:
+                return ()
 
 
 # -- YAML -----------------------------------------------------------------------------------------
 
 
-def _in_yaml(workspace: Workspace, document: Document, at: Position, settings: Settings, root: Shape) -> Completions:
+def _in_yaml(
+    workspace: Workspace, document: Document, at: Position, settings: Settings, root: Shape, names: _Names
+) -> Completions:
     style = style_of(document.text.lines)
     spots = [_with_tops(document, spot) for spot in spots_of(document, at, style)]
     if not spots:
@@ -63,7 +95,7 @@ def _in_yaml(workspace: Workspace, document: Document, at: Position, settings: S
     span = spots[0].word
     items: list[Item] = []
     for number, spot in enumerate(spots):
-        asked = _Asked(workspace, document, settings, spot, style, root, number == 0)
+        asked = _Asked(workspace, document, settings, spot, style, root, number == 0, names)
         for one in asked.items():
             own = None if spot.word == span else spot.word
             items.append(replace(one, sort=f"{number}{one.sort}", span=own) if number else one)
@@ -91,7 +123,9 @@ class _Asked:
         style: Style,
         root: Shape,
         first: bool,
+        names: _Names,
     ) -> None:
+        self.names = names
         self.workspace, self.document, self.settings = workspace, document, settings
         self.spot, self.style, self.root, self.first = spot, style, root, first
         self.meaning: Meaning = meaning_of(spot.path, root)
@@ -226,12 +260,12 @@ class _Asked:
                     yield replace(one, sort=f"k{one.sort}")
         elif key.offers == "elements" and (places := places_beside(self.workspace, self.document)) is not None:
             yield from self._listed(((name, places.part) for name in places.parts), spot)
-        elif key.name == "allowedTools":
-            yield from self._listed(((name, "") for name in tables.TOOLS), spot)
         elif key is ENHANCED.keys["files"]:
             yield from self._listed(((path, "workflow") for path in _workflow_files(self.workspace)), spot)
         elif key.name == "workflowRoots":
             yield from self._listed(((name, "holds workflows") for name in _folders(self.workspace)), spot)
+        else:
+            yield from self._listed(self.names.of(key), spot)
 
     def _listed(self, words: Iterable[tuple[str, str]], spot: Spot) -> Iterator[Item]:
         dash = "- " if spot.dash else ""
@@ -294,7 +328,7 @@ def _folders(workspace: Workspace) -> list[str]:
 # -- JSON -----------------------------------------------------------------------------------------
 
 
-def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
+def _in_json(spot: JsonSpot, root: Shape, names: _Names) -> Iterator[Item]:
     if spot.comma is not None and spot.comma == spot.word.start and spot.word.empty:
         return
     if spot.full:
@@ -305,8 +339,8 @@ def _in_json(spot: JsonSpot, root: Shape) -> Iterator[Item]:
     if spot.where == "item":
         if spot.path == (tables.LIST,):
             yield whole("assistant: until tests pass", JSON, "repeats until a command succeeds", spot, 0)
-        elif spot.path[-1:] == ("allowedTools",):
-            yield from texts(((name, "") for name in tables.TOOLS), spot)
+        elif (listed := meaning_of(spot.path, root).key) is not None:
+            yield from texts(names.of(listed), spot)
         return
     shape = meaning_of(spot.path if spot.where == "key" else spot.path[:-1], root).shape
     if shape is None:

@@ -2,8 +2,8 @@
 
 `python -m tests.engine.assistants.support.engine_process FOLDER [approve] [KIND WHEN]`: starts the assistant of
 FOLDER/project, or goes on with the run of FOLDER/data; with `approve` it says yes to what is asked. With KIND it
-kills itself (SIGKILL) `before` or `after` the first transaction with such a fact. Ends with the run, and writes
-its facts to FOLDER/facts.json.
+kills itself (SIGKILL) `before` or `after` the first transaction with such a fact, or under such a part of a place.
+Ends with the run, and writes its facts to FOLDER/facts.json.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class DyingStorage(SqliteStorage):
     kind, when = "", ""
 
     def write(self, batch: Sequence[Entry]) -> list[list[Row]]:
-        there = bool(self.kind) and any(kind == self.kind for entry in batch for kind, _ in entry.facts)
+        kinds = (kind for entry in batch for kind in (entry.key.rpartition(":")[2], *(kind for kind, _ in entry.facts)))
+        there = bool(self.kind) and self.kind in kinds
         if there and self.when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         rows = super().write(batch)

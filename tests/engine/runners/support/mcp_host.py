@@ -18,7 +18,8 @@ Json = dict[str, Any]
 def used(words: Sequence[str], name: str, arguments: Json) -> Json:
     """What a tool of a server answers -> `offered`, `text`, `failed`, and `key`, the file that the server is given."""
     servers = json.loads(words[words.index("--mcp-config") + 1])["mcpServers"]
-    allowed = words[words.index("--allowedTools") + 1].split(",") if "--allowedTools" in words else None
+    asks = "bypassPermissions" not in words  # else what is not listed is allowed all the same
+    allowed = words[words.index("--allowedTools") + 1].split(",") if asks and "--allowedTools" in words else None
     [(server, told)] = servers.items()
     if allowed is not None and f"mcp__{server}__{name}" not in allowed:
         return {"refused": name}
