@@ -180,6 +180,10 @@ class Prompt(TypedDict):
     prompt: str
     system: NotRequired[str]
     answer: NotRequired[str]
+    changed: NotRequired[bool]
+    """A person put it in place of the prompt that the file gives."""
+    changeable: NotRequired[bool]
+    """It is shown as it was asked, and a fork may ask another one in its place."""
 
 
 class Node(TypedDict):

@@ -259,7 +259,8 @@ _DERIVING = (
         "POST",
         f"{LOOP}/fork",
         "forkLoop",
-        "A new run that reuses what was finished before `iteration`; the rest is billed.",
+        "A new run that reuses what was finished before `iteration`, or before the place `at`, which may be sent "
+        "another `prompt`; the rest is billed.",
         "NewRun",
         role="editor",
         request="Fork",

@@ -148,6 +148,10 @@ class Restore(Request):
 class Fork(Request):
     iteration: FromOne | None = None
     loop: str | None = None
+    at: str | None = None
+    """In place of `iteration`: the place of a prompt (as `/prompts` gives it) from which on everything is done anew."""
+    prompt: str | None = None
+    """What is asked `at` that place instead, once, in the new run."""
     consent: str | None = None
     detach: bool | None = None
     origin: str | None = None
@@ -482,6 +486,8 @@ class RestoreCommand(OfRun):
 class ForkCommand(OfRun):
     iteration: FromOne | None = None
     loop: str | None = None
+    at: str | None = None
+    prompt: str | None = None
     consent: str | None = None
 
 

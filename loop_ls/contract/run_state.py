@@ -130,6 +130,10 @@ class Source(Shortened):
     kind: NotRequired[str | None]
     runId: NotRequired[str | None]
     iteration: NotRequired[int | None]
+    at: NotRequired[str | None]
+    """The place from which on it does not."""
+    changed: NotRequired[bool | None]
+    """It was asked there with another prompt."""
 
 
 #: What was done with the changes of a run that works in a worktree of its own.

@@ -72,7 +72,7 @@ from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.earlier_outputs import earlier_outputs
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
-from loop_ls.engine.runs.fork import cut_of, forked, named_by, replay_argument
+from loop_ls.engine.runs.fork import Cut, cut_at, cut_of, forked, named_by, place_of, refuse_inside, replay_argument
 from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
@@ -397,18 +397,13 @@ class Engine:
     async def fork(
         self, run_id: str, iteration: Json = None, user: str | None = None, **given: Json
     ) -> NewRun | Refusal:
-        """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one)
-        and pays for the rest; without `iteration` it takes all that was finished -> `{ok, runId}`."""
+        """A new run that takes what was finished before `iteration` (of `loop`, else of the outermost one), or before
+        what is `at` a place, which may be asked with another `prompt`, and pays for the rest; without either it takes
+        all that was finished -> `{ok, runId}`."""
         named: JsonObject = {}
         try:
             found = await self._runs.find(run_id)
-            if found in self._runs.live and iteration is None:
-                raise Refused("bad_argument", f"Run {found} is still running: set `iteration` to choose what to reuse.")
-            cut = (
-                None
-                if iteration is None
-                else cut_of(await self._whole_view(found), found, iteration, given.get("loop"))
-            )
+            cut = await self._cut(found, iteration, given)
             body = await self._first_fact(found)
             named = named_by(body)
             named["root"] = root_here(str(named["root"] or ""), bool(body.get("imported")), self.home)
@@ -427,6 +422,24 @@ class Engine:
             return {"ok": True, "runId": await self._admit(started, texts)}
         except (Refused, JournalRefused) as refused:
             return refused_to(refused, user, {**named, **given}).answer()
+
+    async def _cut(self, run_id: str, iteration: Json, given: Mapping[str, Json]) -> Cut | None:
+        """Where a fork begins; None: behind all that was finished. Raises `Refused`."""
+        at, prompt = given.get("at"), given.get("prompt")
+        if prompt is not None and at is None:
+            raise Refused("bad_argument", "`prompt` needs `at`: the place where it is asked.")
+        if at is not None:
+            if iteration is not None or given.get("loop") is not None:
+                raise Refused("bad_argument", "Set either `at` or `iteration`, not both.")
+            place = place_of(at)
+            refuse_inside(await self._runs.state(run_id), run_id, place)
+            answer = await self.prompts(run_id, place)
+            return cut_at(run_id, place, prompt, answer["prompts"] if answer["ok"] else ())
+        if iteration is not None:
+            return cut_of(await self._whole_view(run_id), run_id, iteration, given.get("loop"))
+        if run_id in self._runs.live:
+            raise Refused("bad_argument", f"Run {run_id} is still running: set `iteration` to choose what to reuse.")
+        return None
 
     async def _whole_view(self, run_id: str) -> RunView:
         """Raises `JournalRefused` where a part of the record is damaged, which a view leaves out."""

@@ -102,6 +102,9 @@ class MemoryRecorder:
             self._write(noted, {"value": list(taken)}, [NoteGiven(notes=len(taken)).fact(place)])
         return taken
 
+    async def changed_prompt(self, place: Place) -> str | None:
+        return None
+
     def tell(self, answer: Json) -> None:
         """What the outside answers to the oldest open question, or to the next one where none is open."""
         self._told.tell(answer)

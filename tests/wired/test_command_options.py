@@ -447,6 +447,8 @@ ROWS = (
     Option("runs fork --iteration", ("runs", "fork", "{run}", "--json", "--iteration", "9"), status, 2, 0),
     Option("runs fork --loop", ("runs", "fork", "{run}", "--iteration", "3", "--json", "--loop", "nothing"), status,
            2, 0),
+    Option("runs fork --at", ("runs", "fork", "{run}", "--json", "--at", "nowhere"), status, 2, 0),
+    Option("runs fork --prompt", ("runs", "fork", "{run}", "--json", "--prompt", "x"), status, 2, 0),
     Option("runs fork --detach", ("runs", "fork", "{run}", "--iteration", "3", "--json", "--detach"),
            printed("exitCode"), None, 0),
     Option("runs fork --verbose", ("runs", "fork", "{run}", "--iteration", "3", "--verbose"),

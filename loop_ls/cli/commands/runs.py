@@ -179,7 +179,8 @@ async def _prompts(engine: EngineClient, args: argparse.Namespace) -> int:
     if args.json:
         return print_json(answer)
     for row in answer["prompts"]:
-        print(shown(f"{row['place']}  {row['provider']}/{row['model']}"))
+        changed = "  prompt changed" if row.get("changed") else ""
+        print(shown(f"{row['place']}  {row['provider']}/{row['model']}{changed}"))
         runs_show.indented(row["prompt"])
         if said := row.get("answer"):
             print("  answer:")

@@ -36,6 +36,8 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     fork.add_argument("id", metavar="ID")
     fork.add_argument("--iteration", type=from_one, metavar="N", help="First iteration to redo (default: continue)")
     fork.add_argument("--loop", metavar="NAME", help="Loop that N refers to (default: the outermost)")
+    fork.add_argument("--at", metavar="PLACE", help="Place of the first prompt to redo (runs prompts lists them)")
+    fork.add_argument("--prompt", metavar="TEXT|-|@FILE", help="What to ask there instead, once")
     fork.add_argument("--yes", action="store_true", help="Allow what the run may do, without asking")
     replay = verbs.add_parser("replay", help="Apply the recorded answers to the current files, without any calls")
     replay.add_argument("id", metavar="ID")
@@ -82,7 +84,12 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
 
 
 async def _fork(engine: EngineClient, args: argparse.Namespace) -> int:
-    given = {"origin": "cli"} | ({"loop": args.loop} if args.loop else {})
+    from loop_ls.cli.runs.run_request import read_input
+
+    given: dict[str, str | bool] = {"origin": "cli"}
+    given |= {name: value for name in ("loop", "at") if (value := getattr(args, name))}
+    if args.prompt is not None:
+        given["prompt"] = read_input(args.prompt)
 
     async def begin(consent: str | None) -> NewRun | Refusal:
         more = {"consent": consent} if consent else {}

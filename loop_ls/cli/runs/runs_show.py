@@ -77,6 +77,8 @@ def _source(found: RunStateView) -> str | None:
         return None
     if source.get("kind") == "replay":
         return f"replay of {source.get('runId')}"
+    if at := source.get("at"):
+        return f"{source.get('runId')}, from {at} on" + (", with another prompt" if source.get("changed") else "")
     number = source.get("iteration")
     return f"{source.get('runId')}" + (f", from iteration {number} on" if number else "")
 

@@ -21,7 +21,16 @@ from loop_ls.text.json_value import JsonObject, float_field, text_field
 #: Streamed text is shown by its end; more than this is not kept.
 KEPT = 600
 #: Facts of which a person hears a sentence while a run goes on.
-SAID = frozenset({"budget_warning", "unchanged_output_warning", "manual_approval_required", "note_added", "note_given"})
+SAID = frozenset(
+    {
+        "budget_warning",
+        "unchanged_output_warning",
+        "manual_approval_required",
+        "note_added",
+        "note_given",
+        "prompt_changed",
+    }
+)
 _STATES = {"completed": "done", "failed": "failed", "skipped": "skipped"}
 
 

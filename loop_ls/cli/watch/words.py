@@ -84,6 +84,8 @@ def noted(event: JsonObject) -> str:
             return f"note for the next prompt: {text_field(event, 'text')}"
         case "note_given":
             return f"{count(int_field(event, 'notes') or 0, 'note')} in the prompt of {text_field(event, 'place')}"
+        case "prompt_changed":
+            return f"changed prompt at {text_field(event, 'place')}"
         case "unchanged_output_warning":
             what = "empty" if event.get("empty") else "the same"
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"

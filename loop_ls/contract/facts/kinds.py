@@ -169,6 +169,12 @@ class NoteGiven(Payload):
     notes: int
 
 
+class PromptChanged(Payload):
+    """A person put another prompt in place of the one at this place. Its text is in the record of the run's prompts."""
+
+    kind = "prompt_changed"
+
+
 # -- a worktree of its own -----------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from loop_ls.engine.assistants.tools import ToolsOfServers
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
-from loop_ls.engine.model_calls.notes import with_notes
+from loop_ls.engine.model_calls.notes import as_said
 from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
@@ -139,7 +139,7 @@ class AgentBody:
         memory = "" if self.memory is None else told_memory(await self.memory.text(turn))
         caps = (assistant.max_budget_usd, self.left_of_total(assistant, turn.number))
         return Assignment(
-            message=await with_notes(message, self.recorder, turn.place, turn.place.part("ask")),
+            message=await as_said(message, self.recorder, turn.place, turn.place.part("ask")),
             system=assistant.persona,
             appended="\n\n".join(part for part in (self.skills, memory) if part),
             folder=self.folder,

@@ -14,7 +14,7 @@ from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.task_group import together
 from loop_ls.engine.model_calls.ask import Question, ask
-from loop_ls.engine.model_calls.notes import with_notes
+from loop_ls.engine.model_calls.notes import as_said
 from loop_ls.formats.workflow.model import Consensus
 
 
@@ -90,7 +90,7 @@ async def _answer(attempt: Try, consensus: Consensus, number: int, prompt: str) 
     question = Question(
         place=attempt.place,
         key=key,
-        prompt=await with_notes(prompt, frame.recorder, attempt.place, key),
+        prompt=await as_said(prompt, frame.recorder, attempt.place, key),
         targets=how.targets,
         temperature=how.temperature,
         max_tokens=how.max_tokens,

@@ -9,7 +9,7 @@ from loop_ls.engine.bodies.tools import ServerTools, rounds_of, servers_of
 from loop_ls.engine.context.interpolation import interpolate
 from loop_ls.engine.context.model_targets import asking
 from loop_ls.engine.model_calls.ask import Question, ask
-from loop_ls.engine.model_calls.notes import with_notes
+from loop_ls.engine.model_calls.notes import as_said
 from loop_ls.engine.model_calls.tool_loop import ROUNDS, converse
 from loop_ls.engine.protection.guard import guarded
 
@@ -23,7 +23,7 @@ async def run_prompt(attempt: Try, text: str) -> Finished:
     question = Question(
         place=attempt.place,
         key=key,
-        prompt=await with_notes(rendered.text, frame.recorder, attempt.place, key),
+        prompt=await as_said(rendered.text, frame.recorder, attempt.place, key),
         targets=how.targets,
         temperature=how.temperature,
         max_tokens=how.max_tokens,

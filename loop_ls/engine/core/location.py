@@ -53,5 +53,10 @@ class Place:
         return named
 
 
+def lies_at(place: str, wanted: str) -> bool:
+    """Whether it is the wanted place, or inside it."""
+    return place == wanted or place.startswith((f"{wanted}/", f"{wanted}:"))
+
+
 def _quoted(name: str) -> str:
     return name.replace("%", "%25").replace("/", "%2F").replace(":", "%3A")

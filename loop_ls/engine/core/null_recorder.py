@@ -34,6 +34,9 @@ class NullRecorder:
     async def notes(self, place: Place, key: str) -> tuple[str, ...]:
         return ()
 
+    async def changed_prompt(self, place: Place) -> str | None:
+        return None
+
     async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
         return
 

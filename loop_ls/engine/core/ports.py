@@ -122,6 +122,10 @@ class Approval:
 NOTES = "notes"
 
 
+#: The part of a place under which a prompt is recorded that a person put there in place of the usual one.
+PROMPT = "prompt"
+
+
 def read_notes(recorded: object) -> tuple[str, ...]:
     """Notes as they are recorded."""
     return tuple(map(str, recorded)) if isinstance(recorded, list | tuple) else ()
@@ -219,6 +223,10 @@ class Recorder(Protocol):
     async def notes(self, place: Place, key: str) -> tuple[str, ...]:
         """What people said to the run since the last prompt, for the prompt at `place`: taken once, and the same
         when that place asks again. Nothing for a call that `key` has the answer of."""
+        ...
+
+    async def changed_prompt(self, place: Place) -> str | None:
+        """What a person put in place of the prompt at `place`, in this run alone; None: it is asked as usual."""
         ...
 
     async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.engine.core.location import lies_at
 from loop_ls.engine.core.ports import Recorded, Stopped
 from loop_ls.text.json_value import Json
 
@@ -30,12 +31,15 @@ class NothingRecorded(Stopped):
 @dataclass(slots=True)
 class Source:
     """`recall` reads the journal of run `run_id`. Iterations of the loop at `place` from number
-    `iteration` on are done anew, and everything that follows; None: all that has an answer is taken."""
+    `iteration` on are done anew, and everything that follows; None: all that has an answer is taken. `at`: the step,
+    stage or iteration that is done anew, and everything that follows, asked with `prompt` where there is one."""
 
     run_id: str
     recall: Recall
     place: str = ""
     iteration: int | None = None
+    at: str = ""
+    prompt: str | None = None
     replay: bool = False
     over: bool = False
 
@@ -49,6 +53,8 @@ class Source:
             recall,
             str(written.get("place") or ""),
             cast("int | None", written.get("iteration")),
+            str(written.get("at") or ""),
+            cast("str | None", written.get("prompt")),
             written.get("kind") == "replay",
         )
         for key in known:
@@ -56,8 +62,10 @@ class Source:
         return source
 
     def hear(self, key: str) -> None:
-        """A key of this run: with the first one of the iteration, the recording is over."""
-        if not self.over and self.iteration is not None:
+        """A key of this run: with the first one of the iteration, or of the place, the recording is over."""
+        if not self.over and self.at:
+            self.over = lies_at(key, self.at)
+        elif not self.over and self.iteration is not None:
             self.over = _number(key, self.place) >= self.iteration
 
     def performs(self, key: str) -> bool:
@@ -74,7 +82,13 @@ class Source:
         if self.replay and found is None:
             raise NothingRecorded(key)
         # A fork that only goes on tries again what had failed.
-        return None if found is not None and self.iteration is None and not self.replay and _failed(found) else found
+        goes_on = self.iteration is None and not self.at and not self.replay
+        return None if found is not None and goes_on and _failed(found) else found
+
+    def noted(self, key: str) -> Recorded | None:
+        """What was noted under `key`; None: nothing, which is no answer that a replay misses."""
+        self.hear(key)
+        return None if self.over else self.recall(self.run_id, key)
 
 
 def copied(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -255,11 +255,18 @@ def _started(body: JsonObject, at: float) -> Changes:
         "user": body.get("user"),
         "max_iterations": limits.get("maxIterations"),
         "criterion": limits.get("criterion"),
-        "source": body.get("source"),
+        "source": _source(body.get("source")),
         "imported": bool(body.get("imported")),
         "mock": bool(body.get("mock")),
         "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
+
+
+def _source(given: Json) -> Json:
+    """Without the prompt that was changed, which may be long."""
+    found = as_object(given)
+    changed: JsonObject = {"changed": True} if found.get("prompt") else {}
+    return {name: value for name, value in found.items() if name != "prompt"} | changed or None
 
 
 def _updated(state: RunState, body: JsonObject) -> Changes:

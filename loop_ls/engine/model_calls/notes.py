@@ -1,6 +1,6 @@
-"""Notes: what people say to a run while it goes on, as part of the next prompt.
+"""What people say to a run in its prompts: another prompt at one place, and notes while it goes on.
 
-The prompt of the file comes first and stays as it is: whoever works is told that a person has something to add.
+A note is added: the prompt comes first, and whoever works is told that a person has something to add.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from loop_ls.engine.core.ports import Recorder
 HEADING = "A note from the person who follows this run:"
 
 
-async def with_notes(prompt: str, recorder: Recorder, place: Place, key: str) -> str:
-    """`prompt`, and what was said since the last one. `key` is where its answer is recorded."""
+async def as_said(prompt: str, recorder: Recorder, place: Place, key: str) -> str:
+    """`prompt`, or what a person put in its place, and what was said since the last one. `key` is where its answer is
+    recorded."""
+    changed = await recorder.changed_prompt(place)
     notes = await recorder.notes(place, key)
-    return "\n\n".join([prompt, *(f"{HEADING}\n{note}" for note in notes)])
+    return "\n\n".join([prompt if changed is None else changed, *(f"{HEADING}\n{note}" for note in notes)])

@@ -13,8 +13,10 @@ from typing import Protocol, runtime_checkable
 
 from loop_ls.contract.answers import Prompt
 from loop_ls.engine.checks.declared import declared_checks
+from loop_ls.engine.core.location import lies_at
 from loop_ls.engine.core.plan import Plan, Program, read_plan
 from loop_ls.engine.core.ports import (
+    PROMPT,
     EmbedReply,
     Failure,
     ModelFailure,
@@ -27,10 +29,10 @@ from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.model_calls.ask import request_of
-from loop_ls.engine.projections.recorded_outputs import lies_at
 from loop_ls.engine.projections.replay_recorder import ReplayRecorder, Way, Work
 from loop_ls.engine.projections.truncation import cut
 from loop_ls.engine.runners.recorded import assigned_in
+from loop_ls.engine.runs.fork import CHANGEABLE, asker_of
 from loop_ls.engine.runs.secret_mask import SecretMask
 from loop_ls.formats.registry import ROLE_LOOP, WORKFLOW
 from loop_ls.text.json_value import text_field
@@ -67,7 +69,7 @@ async def prompts(
     program = programs[plan.format]
     if isinstance(program, Replayable):
         program = program.retold(lambda key: (journal.recall(run_id, key) or {}).get("value"))
-    found = Found(place, await journal.read(mask_of, plan))
+    found = Found(place, await journal.read(mask_of, plan), lambda key: journal.recall(run_id, key) is not None)
     changes = await _changed(journal, run_id) if changed and plan.format == ROLE_LOOP else ()
     reader = ReplayRecorder(run_id, journal, found.hear, changes, place, _way(plan))
     with suppress(Stopped, Failure, ModelFailure):
@@ -87,16 +89,16 @@ def _way(plan: Plan) -> Way:
 class Found:
     """The rows of the calls at a place."""
 
-    def __init__(self, place: str, mask: SecretMask) -> None:
+    def __init__(self, place: str, mask: SecretMask, recorded: Callable[[str], bool] = lambda key: False) -> None:
         self._rows: list[Prompt] = []
-        self._mask = mask
+        self._mask, self._recorded = mask, recorded
         self._place, self._characters = place, 0
 
     def hear(self, work: Work, recorded: Recorded | None) -> bool:
         asked = _asked(work)
         if asked is not None and self._wanted(asked.place):
             if not asked.continues or not self._rows:
-                self._take(asked.row())
+                self._take(self._row(asked))
             # Where tools were called, the last answer counts.
             value = (recorded or {}).get("value")
             if isinstance(value, dict) and (answer := text_field(value, "text")):
@@ -107,6 +109,15 @@ class Found:
     def told(self) -> list[Prompt]:
         """The rows, without values of secrets, and long texts cut."""
         return [cut(self._mask.value(row), LONGEST) for row in self._rows]
+
+    def _row(self, asked: Asked) -> Prompt:
+        row = asked.row()
+        if asked.purpose in CHANGEABLE:
+            if self._recorded(f"{asker_of(asked.place)}:{PROMPT}"):
+                row["changed"] = True
+            if self._mask.value(row["prompt"]) == asked.prompt and len(asked.prompt) <= LONGEST:
+                row["changeable"] = True
+        return row
 
     def _take(self, row: Prompt) -> None:
         self._rows.append(row)

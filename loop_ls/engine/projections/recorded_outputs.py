@@ -15,11 +15,6 @@ from loop_ls.engine.core.ports import Recorded, Skipped
 from loop_ls.text.json_value import as_object
 
 
-def lies_at(place: str, wanted: str) -> bool:
-    """Whether it is the wanted place, or inside it."""
-    return place == wanted or place.startswith((f"{wanted}/", f"{wanted}:"))
-
-
 def number_in(wanted: str, loop: str) -> int | None:
     """The iteration of the loop at a place that `wanted` lies in; None: it lies elsewhere."""
     if not wanted.startswith(f"{loop}/"):

@@ -12,12 +12,12 @@ from typing import cast
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
-from loop_ls.engine.core.location import Place
+from loop_ls.engine.core.location import Place, lies_at
 from loop_ls.engine.core.null_recorder import NullRecorder
-from loop_ls.engine.core.ports import NOTES, Approval, Recordable, Recorded, Skipped, Stopped, read_notes
+from loop_ls.engine.core.ports import NOTES, PROMPT, Approval, Recordable, Recorded, Skipped, Stopped, read_notes
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
-from loop_ls.engine.projections.recorded_outputs import Recordings, lies_at, number_in, whole_number
+from loop_ls.engine.projections.recorded_outputs import Recordings, number_in, whole_number
 from loop_ls.engine.runs.journal_recorder import replayed
 from loop_ls.text.json_value import Json
 
@@ -98,6 +98,10 @@ class ReplayRecorder(NullRecorder):
     async def notes(self, place: Place, key: str) -> tuple[str, ...]:
         known = self._journal.recall(self.run_id, place.part(NOTES))
         return read_notes(known.get("value")) if known else ()
+
+    async def changed_prompt(self, place: Place) -> str | None:
+        known = self._journal.recall(self.run_id, place.part(PROMPT))
+        return None if known is None else str(known.get("value"))
 
     async def record(self, key: str, facts: Sequence[Fact] = (), answer: object = None) -> None:
         self._noted.setdefault(key, cast("Json", answer))

@@ -13,7 +13,7 @@ from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
 from loop_ls.engine.model_calls.ask import Question, ask
-from loop_ls.engine.model_calls.notes import with_notes
+from loop_ls.engine.model_calls.notes import as_said
 from loop_ls.engine.model_calls.tool_loop import converse
 from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.roles.access import (
@@ -180,7 +180,7 @@ class RunStageAgents:
 
 
 async def _prompt(job: Job, recorder: Recorder) -> str:
-    return await with_notes(job.prompt, recorder, job.place, job.place.part("ask"))
+    return await as_said(job.prompt, recorder, job.place, job.place.part("ask"))
 
 
 def stage_agents(

@@ -183,7 +183,7 @@ async def _earlier(plan: Plan, journal: Journal) -> tuple[str, str] | None:
     source = as_object(plan.source)
     if source.get("kind") != "fork":
         return None
-    ends = f"{text_field(source, 'place')}/{source['iteration']}" if source.get("iteration") else None
+    ends = f"{text_field(source, 'place')}/{source['iteration']}" if source.get("iteration") else source.get("at")
     base = commit = ""
     after: int | None = 0
     while after is not None:

@@ -5,23 +5,39 @@ Reads facts, writes the first fact of the new run. Knows no surface.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loop_ls.contract.answers import Prompt
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Row
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ENHANCE
+from loop_ls.engine.events import RunState
+from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.text.json_value import Json, JsonObject, as_object
+
+#: What prompts are for that a person may change: a judge is asked what the file says.
+CHANGEABLE = frozenset({"step", "consensus", "agent", "stage", "review"})
+#: Characters of one, as many as are shown of it.
+LONGEST_PROMPT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The loop at `place`, from iteration `number` on."""
+    """The loop at `place`, from iteration `number` on; or what is `at` a place, and all that follows, asked with
+    `prompt` where there is one."""
 
-    place: str
-    number: int
+    place: str = ""
+    number: int | None = None
+    at: str = ""
+    prompt: str | None = None
+
+    @property
+    def wire(self) -> JsonObject:
+        fields: JsonObject = {"place": self.place, "iteration": self.number, "at": self.at, "prompt": self.prompt}
+        return {name: value for name, value in fields.items() if value}
 
 
 def cut_of(view: RunView, run_id: str, number: object, loop: object = None) -> Cut:
@@ -43,6 +59,52 @@ def cut_of(view: RunView, run_id: str, number: object, loop: object = None) -> C
     return Cut(place, number)
 
 
+def cut_at(run_id: str, place: str, prompt: Json, asked: Sequence[Prompt]) -> Cut:
+    """`asked` are the prompts at `place` and inside it. Raises `Refused` where a fork cannot begin with one of them."""
+    own = [row for row in asked if asker_of(row["place"]) == place]
+    if not own:
+        told = f"Run {run_id} has no prompt at `{place}`."
+        raise Refused("not_found", told, f"Its places: loop-ls runs prompts {run_id}")
+    if not any(row["purpose"] in CHANGEABLE for row in own):
+        told = f"A fork cannot start at `{place}`: that prompt is for the {own[0]['purpose']}."
+        raise Refused("bad_argument", told, "Choose the place of a step, a stage or an assistant.")
+    return Cut(at=place, prompt=read_prompt(prompt))
+
+
+def read_prompt(given: Json) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given.strip():
+        raise Refused("bad_argument", "`prompt` must be a text that is not empty.")
+    if len(given) > LONGEST_PROMPT:
+        raise Refused(
+            "bad_argument", f"`prompt` has {len(given):,} characters; at most {LONGEST_PROMPT:,} are allowed."
+        )
+    return plain_text(given)
+
+
+def refuse_inside(state: RunState, run_id: str, place: str) -> None:
+    """Raises `Refused` where files changed on the way to the place, and nobody could bring them back as they were."""
+    if state.format == ENHANCE:
+        told = f"Run {run_id} is an enhance loop, whose file changes between rounds: `at` does not work for it."
+        raise Refused("bad_argument", told, "Set `iteration`, or run the workflow itself.")
+    if state.worktree and not place.rpartition("/")[2].isdecimal():
+        told = f"Run {run_id} worked in a worktree, which is kept after each iteration."
+        raise Refused("bad_argument", told, "Set `iteration` instead of `at`.")
+
+
+def place_of(given: Json) -> str:
+    """The place that a request names: that of a prompt, or of what asks it."""
+    if not isinstance(given, str) or not given.strip():
+        raise Refused("bad_argument", "`at` must be a place of the run, such as `improve/2/draft`.")
+    return asker_of(given.strip())
+
+
+def asker_of(place: str) -> str:
+    """Whose prompt the one at a place is: an assistant asks in a part of its iteration."""
+    return place.removesuffix(":agent")
+
+
 def _loop_of(row: Row) -> str:
     return row.id.rpartition("/")[0]
 
@@ -59,8 +121,7 @@ def _has_ended(row: Row) -> bool:
 def forked(body: Mapping[str, Json], run_id: str, cut: Cut | None, given: Mapping[str, Json]) -> RunStarted:
     """The first fact of a run that goes on from another one, against the texts which that one has."""
     source: JsonObject = {"runId": run_id, "kind": "fork"}
-    if cut is not None:
-        source |= {"place": cut.place, "iteration": cut.number}
+    source |= cut.wire if cut is not None else {}
     started = RunStarted.model_validate({**body, "source": source})
     changed: JsonObject = {"attempt": started.attempt + 1}
     changed |= {name: given[name] for name in ("origin", "detach") if given.get(name)}

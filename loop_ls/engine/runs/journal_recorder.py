@@ -16,11 +16,19 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import asdict
 from typing import Literal, cast
 
-from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, NoteGiven, Paused, Resumed
+from loop_ls.contract.facts.kinds import (
+    ApprovalResolved,
+    ManualApprovalRequired,
+    NoteGiven,
+    Paused,
+    PromptChanged,
+    Resumed,
+)
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import (
     NOTES,
+    PROMPT,
     Allowance,
     Approval,
     Bill,
@@ -254,6 +262,16 @@ class JournalRecorder:
         if taken := self._control.take_notes():
             self._note(noted, [NoteGiven(notes=len(taken)).fact(place)], list(taken))
         return taken
+
+    async def changed_prompt(self, place: Place) -> str | None:
+        """Kept under the place, so a run that takes this one's answers takes the prompt with its answer."""
+        key, source = place.part(PROMPT), self.source
+        known = self._known(key)
+        if known is None and source is not None:
+            known = {"value": source.prompt} if place.key == source.at and source.prompt else source.noted(key)
+            if known is not None:
+                self._note(key, [PromptChanged().fact(place)], known.get("value"))
+        return None if known is None else str(known.get("value"))
 
     async def iterated(self, place: Place, loop: str, number: int, verdict: str | None) -> None:
         if self.saved is not None:

@@ -29,8 +29,9 @@ async def fork(context: Context, argument: JsonObject) -> JsonObject:
     if not context.session.trusted:
         return _untrusted()
     run_id, runs = text_field(argument, "runId"), context.runs.get()
-    loop = text_field(argument, "loop")
-    given = {"origin": "editor", "loop": loop} if loop else {"origin": "editor"}
+    given = {"origin": "editor"} | {
+        name: value for name in ("loop", "at", "prompt") if (value := text_field(argument, name))
+    }
     shown = runs.questions.agreed(context.session, argument)
 
     async def ask(client: EngineClient, agreed: JsonObject | None) -> JsonObject:

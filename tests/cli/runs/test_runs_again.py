@@ -28,6 +28,22 @@ def test_a_fork_is_watched_and_pays_only_for_what_is_new(shared: CliProject, fin
     assert shared.call("runs", "fork", finished, "--iteration", "9").returncode == 2
 
 
+def test_a_fork_asks_a_changed_prompt_once(shared: CliProject, finished: str, tmp_path: Path) -> None:
+    rows = json.loads(shared.call("runs", "prompts", finished, "--json").stdout)["prompts"]
+    step = [row for row in rows if row["purpose"] == "step"][1]
+    file = tmp_path / "prompt.txt"
+    file.write_text("Say it in verse.\n")
+    done = shared.call("runs", "fork", finished, "--at", step["place"], "--prompt", f"@{file}", "--json")
+    assert done.returncode == 0, done.stderr
+    run_id = json.loads(done.stdout)["runId"]
+    told = shared.call("runs", "prompts", run_id).stdout
+    assert told.count("prompt changed") == 1 and told.count("Say it in verse.") == 1
+    status = " ".join(shared.call("runs", "status", run_id).stdout.split())
+    assert f"source {finished}, from {step['place']} on, with another prompt" in status
+    wrong = shared.call("runs", "fork", finished, "--at", "nowhere")
+    assert wrong.returncode == 2 and "loop-ls runs prompts" in wrong.stderr
+
+
 def test_a_replay_needs_no_model(shared: CliProject, finished: str) -> None:
     done = shared.call("runs", "replay", finished, "--json")
     assert done.returncode == 0, done.stderr

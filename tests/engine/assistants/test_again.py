@@ -22,6 +22,22 @@ async def test_AB_157_a_fork_pays_for_nothing_that_was_finished(project: EngineP
     assert project.agent.messages[3] == project.agent.messages[2]
 
 
+async def test_a_fork_tells_the_agent_once_what_a_person_put_in_place_of_its_message(project: EngineProject) -> None:
+    project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "new two"}, {"text": "new three"})
+    run_id = await project.started()
+    await project.ended(run_id)
+    assert project.engine is not None
+    rows = (await project.engine.prompts(run_id))["prompts"]
+    agents = [row for row in rows if row["purpose"] == "agent"]
+    answer = await project.engine.fork(run_id, at=agents[1]["place"], prompt="Only two words.")
+    assert answer["ok"], answer
+    await project.ended(answer["runId"])
+    assert project.agent.messages[3] == "Only two words."
+    assert "Only two words." not in project.agent.messages[4]
+    again = (await project.engine.prompts(answer["runId"]))["prompts"]
+    assert [row.get("changed") for row in again if row["purpose"] == "agent"] == [None, True, None]
+
+
 async def test_AB_157_a_replay_judges_what_was_recorded_by_the_criterion_as_it_is_now(project: EngineProject) -> None:
     project.criterion("regex", "nothing")
     project.agent.say({"text": "one"}, {"text": "two"}, {"text": "three"})

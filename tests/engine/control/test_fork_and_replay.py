@@ -183,3 +183,102 @@ async def test_a_part_takes_the_outputs_of_a_run_that_asked_models_not_of_its_re
     await project.ended(replay["runId"])
     (started, *_) = await project.run("two", startFrom="then")
     assert started["plan"]["part"]["outputsOf"] == run_id
+
+
+TWO_STEPS = """
+execution: {provider: ollama, model: m, max_tokens: 100}
+steps:
+  - {name: plan, run: "Plan: {{before}}"}
+  - {name: write, needs: [plan], run: "Write: {{plan}}"}
+"""
+
+
+async def test_a_fork_asks_one_prompt_that_a_person_changed_once(project: Project) -> None:
+    project.write(draft=TWO_STEPS)
+    project.models.script |= {"plan": ["p1", "p2", "p3", "p4"]}
+    first = await project.run()
+    project.models.requests.clear()
+    project.models.script |= {"write": ["", "", "", "w2", "w3"], "judge": ["", "", "", "NO", "YES"]}
+    facts = await forked(project, first[0]["runId"], at="polish/2/write", prompt="Write it in verse.")
+    assert project.models.order == ["write", "judge", "plan", "write", "judge"], "the plan of iteration 2 is reused"
+    assert project.models.prompts("write") == ["Write it in verse.", "Write: p4"]
+    assert outputs(facts) == ["v1", "w2", "w3"]
+    changed = [fact["place"] for fact in facts if fact["kind"] == "prompt_changed"]
+    assert changed == ["polish/2/write"]
+    state = await project.state(facts[0]["runId"])
+    assert state["source"] == {"runId": first[0]["runId"], "kind": "fork", "at": "polish/2/write", "changed": True}
+    assert await told(project, facts[0]["runId"]) == {
+        "polish/1/write": ("Write: p1", None), "polish/2/write": ("Write it in verse.", True),
+        "polish/3/write": ("Write: p4", None),
+    }  # fmt: skip
+
+
+async def told(project: Project, run_id: str) -> dict[str, tuple[str, bool | None]]:
+    """The prompts of `write`, and whether a person changed them."""
+    assert project.engine is not None
+    answer = await project.engine.prompts(run_id)
+    rows = [row for row in answer["prompts"] if row["place"].endswith("/write")]
+    return {row["place"]: (row["prompt"], row.get("changed")) for row in rows}
+
+
+async def test_a_fork_of_a_fork_keeps_the_changed_prompt_with_its_answer(project: Project) -> None:
+    first = await project.run()
+    project.models.script |= {"write": ["w2", "w3"], "judge": ["NO", "YES"]}
+    second = await forked(project, first[0]["runId"], at="polish/2/write", prompt="Write it in verse.")
+    project.models.script |= {"write": ["x3"], "judge": ["YES"]}
+    third = await forked(project, second[0]["runId"], 3)
+    assert (await told(project, third[0]["runId"]))["polish/2/write"] == ("Write it in verse.", True)
+    project.models.script |= {"write": ["x2"], "judge": ["YES"]}
+    again = await forked(project, second[0]["runId"], 2)
+    assert await told(project, again[0]["runId"]) == {
+        "polish/1/write": ("Write better than: ", None), "polish/2/write": ("Write better than: v1", None),
+    }  # fmt: skip
+
+
+async def test_a_changed_prompt_survives_that_the_engine_leaves_in_the_middle(project: Project) -> None:
+    first = await project.run()
+    project.models.script["write"] = [SILENCE]
+    assert project.engine is not None
+    answer = await project.engine.fork(first[0]["runId"], at="polish/2/write", prompt="In verse.")
+    async with asyncio.timeout(60):
+        async for _, event in project.engine.subscribe(0, answer["runId"]):
+            if event["kind"] == "step_started" and event.get("iteration") == 2:
+                break
+    await project.close()
+    project.models.requests.clear()
+    project.models.script |= {"write": ["w2"], "judge": ["YES"]}
+    await project.open()
+    facts = await project.ended(answer["runId"])
+    assert project.models.prompts("write") == ["In verse."]
+    assert [fact["kind"] for fact in facts].count("prompt_changed") == 1
+
+
+async def test_a_place_alone_redoes_it_with_the_prompt_of_the_file(project: Project) -> None:
+    first = await project.run()
+    project.models.requests.clear()
+    project.models.script["judge"] = ["YES"]
+    facts = await forked(project, first[0]["runId"], at="polish/2/write")
+    assert project.models.prompts("write") == ["Write better than: v1"]
+    assert "prompt_changed" not in [fact["kind"] for fact in facts]
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "told"),
+    [
+        ({"at": "polish/9/write"}, "not_found", "has no prompt at `polish/9/write`"),
+        ({"at": "polish/2:judge"}, "bad_argument", "cannot start at `polish/2:judge`"),
+        ({"at": "polish/2"}, "not_found", "has no prompt at `polish/2`"),
+        ({"at": " "}, "bad_argument", "`at` must be a place"),
+        ({"at": "polish/2/write", "prompt": " "}, "bad_argument", "`prompt` must be"),
+        ({"at": "polish/2/write", "prompt": "x" * 1_000_001}, "bad_argument", "at most 1,000,000"),
+        ({"prompt": "In verse."}, "bad_argument", "`prompt` needs `at`"),
+        ({"at": "polish/2/write", "loop": "polish"}, "bad_argument", "either `at` or `iteration`"),
+    ],
+)
+async def test_a_prompt_that_cannot_be_changed_is_refused(
+    project: Project, given: dict[str, str], code: str, told: str
+) -> None:
+    run_id = (await project.run())[0]["runId"]
+    assert project.engine is not None
+    answer = await project.engine.fork(run_id, **given)
+    assert answer["code"] == code and told in answer["message"], answer

@@ -38,6 +38,19 @@ async def test_RB_139_a_fork_keeps_within_the_iterations_that_its_project_allows
     assert (forked["iteration"], forked["maxIterations"]) == (2, 2)
 
 
+async def test_a_fork_tells_a_stage_once_what_a_person_put_in_place_of_its_prompt(project: EngineProject) -> None:
+    project.say(write=["one", "two", "new one"], judge_it=["NEEDS CHANGES: more", "APPROVED"])
+    run_id = (await project.run())["runId"]
+    rows = (await project.engine.prompts(run_id))["prompts"]
+    writes = [row for row in rows if row["purpose"] == "stage"]
+    answer = await project.engine.fork(run_id, at=writes[0]["place"], prompt="In verse.")
+    assert answer["ok"], answer
+    await project.ended(answer["runId"])
+    assert project.models.prompts("write")[2] == "In verse."
+    again = (await project.engine.prompts(answer["runId"]))["prompts"]
+    assert next(row.get("changed") for row in again if row["purpose"] == "stage") is True
+
+
 async def test_RB_139_a_replay_asks_nobody(project: EngineProject) -> None:
     project.say(judge_it=["no", "APPROVED"])
     state = await project.run()

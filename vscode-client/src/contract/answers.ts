@@ -216,6 +216,8 @@ export interface Prompt {
   prompt: string;
   system?: string;
   answer?: string;
+  changed?: boolean;
+  changeable?: boolean;
 }
 
 /** The question of a run that was answered, and how. */

@@ -547,6 +547,11 @@ export interface ProgressFact extends FactBase {
   learning: string;
 }
 
+/** A person put another prompt in place of the one at this place. Its text is in the record of the run's prompts. */
+export interface PromptChangedFact extends FactBase {
+  kind: "prompt_changed";
+}
+
 /** The engine came back after a crash. `in_flight`: calls that were begun and have no answer. */
 export interface RecoveredFact extends FactBase {
   kind: "recovered";
@@ -778,4 +783,4 @@ export interface WorktreeMadeFact extends FactBase {
   leftOutTotal?: number;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact | WorktreeCommittedFact | WorktreeDecidedFact | WorktreeMadeFact;
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | PromptChangedFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact | WorktreeCommittedFact | WorktreeDecidedFact | WorktreeMadeFact;

@@ -167,6 +167,10 @@ export interface Feedback {
 export interface Fork {
   iteration?: number;
   loop?: string;
+  /** In place of `iteration`: the place of a prompt (as `/prompts` gives it) from which on everything is done anew. */
+  at?: string;
+  /** What is asked `at` that place instead, once, in the new run. */
+  prompt?: string;
   consent?: string;
   detach?: boolean;
   origin?: string;
@@ -177,6 +181,8 @@ export interface ForkCommand {
   runId: string;
   iteration?: number;
   loop?: string;
+  at?: string;
+  prompt?: string;
   consent?: string;
 }
 

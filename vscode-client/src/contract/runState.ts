@@ -68,6 +68,10 @@ export interface Source {
   kind?: string;
   runId?: string;
   iteration?: number;
+  /** The place from which on it does not. */
+  at?: string;
+  /** It was asked there with another prompt. */
+  changed?: boolean;
 }
 
 /** The stage of a role loop that is at work. */

@@ -42,6 +42,8 @@ export async function act(stage: Stage, wanted: Act): Promise<void> {
     }
     case "fork":
       return openNew(server, "loopLs.fork", forkOf(runId, stage.view.rows.get(wanted.row)));
+    case "ask":
+      return openNew(server, "loopLs.fork", { runId, at: wanted.at, prompt: wanted.prompt });
     case "replay":
       return openNew(server, "loopLs.replay", uri ? { runId, uri } : { runId });
     case "openFile":

@@ -84,6 +84,8 @@ async function promptsOf(server: Server, runId: string, row: Row): Promise<Parti
       who: `${String(one.provider ?? "")}/${String(one.model ?? "")}`,
       system: typeof one.system === "string" ? one.system.slice(0, SHOWN) : undefined,
       prompt: shortened(String(one.prompt ?? "")),
+      changed: one.changed === true || undefined,
+      changeable: (one.changeable === true && String(one.prompt ?? "").length <= SHOWN) || undefined,
       answer: typeof one.answer === "string" ? shortened(one.answer) : undefined,
     })),
   };

@@ -120,5 +120,6 @@ function takenFrom(source: RunState["source"]): string | undefined {
   if (!source?.runId) return undefined;
   const id = source.runId.slice(0, 8);
   if (source.kind === "replay") return `replay of ${id}`;
+  if (source.at) return `fork of ${id} from ${source.at}${source.changed ? ", with another prompt" : ""}`;
   return source.iteration ? `fork of ${id} from ${source.iteration}` : `fork of ${id}`;
 }

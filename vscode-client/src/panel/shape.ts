@@ -86,6 +86,7 @@ export type Tab = "round" | "output" | "question" | "prompt" | "table" | "events
 export type Act =
   | { verb: "pause" | "resume" | "stop" | "replay" | "openFile" | "again" | "restartServer" | "showLog" }
   | { verb: "fork"; row: string }
+  | { verb: "ask"; at: string; prompt: string }
   | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise" | "restore"; feedback?: string }
   | { verb: "continue" | "skip" | "giveUp" }
   | { verb: "diff"; left: string; right: string }
@@ -102,6 +103,10 @@ export interface Prompt {
   who: string;
   system?: string;
   prompt: Text;
+  /** A person put it in place of the one of the file. */
+  changed?: boolean;
+  /** A new run may ask another one in its place. */
+  changeable?: boolean;
   /** What came back in the end; a call under way has none. */
   answer?: Text;
 }

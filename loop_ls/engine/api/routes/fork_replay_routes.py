@@ -15,7 +15,9 @@ from loop_ls.text.json_value import JsonObject
 async def fork(request: Request) -> Response:
     body = await read_body(request)
     given: JsonObject = {"origin": "api"}
-    given |= {name: body[name] for name in ("loop", "origin", "consent") if isinstance(body.get(name), str)}
+    given |= {
+        name: body[name] for name in ("loop", "origin", "consent", "at", "prompt") if isinstance(body.get(name), str)
+    }
     given |= {"detach": True} if body.get("detach") is True else {}
     user = person_of(request).user
     return _answered(

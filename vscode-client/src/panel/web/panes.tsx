@@ -1,6 +1,6 @@
 // The panes of the tabs. All texts of models and files are text nodes: nothing of them is ever read as a page.
-import { useEffect, useRef } from "preact/hooks";
-import type { Detail, Live, Row, Text } from "../shape";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Detail, Live, Prompt, Row, Text } from "../shape";
 import { act } from "./talk";
 import { size } from "./words";
 
@@ -142,28 +142,82 @@ export function PromptView({ row, detail }: { row: Row; detail: Detail | undefin
   return (
     <>
       {prompts.map((one, index) => (
-        <section key={index}>
-          <h3>
-            {one.place.split("/").at(-1)} <span class="muted">{one.who}</span>
-          </h3>
-          {one.system ? <pre class="words muted">{one.system}</pre> : null}
-          <div class="exchange">
-            <div>
-              <h4>Prompt</h4>
-              <Words text={one.prompt} row={row} what="prompt" label="Prompt" />
-            </div>
-            <div>
-              <h4>Answer</h4>
-              {one.answer ? (
-                <Words text={one.answer} row={row} what="prompt" label="Answer" />
-              ) : (
-                <p class="empty">There is no answer yet.</p>
-              )}
-            </div>
-          </div>
-        </section>
+        <Exchange key={`${one.place} ${index}`} one={one} row={row} />
       ))}
     </>
+  );
+}
+
+/** A prompt beside its answer. It can be changed there, for a new run that begins with it. */
+function Exchange({ one, row }: { one: Prompt; row: Row }) {
+  const [draft, setDraft] = useState<string | undefined>();
+  const name = one.place.split("/").at(-1);
+  return (
+    <section>
+      <div class="panehead">
+        <h3>
+          {name} <span class="muted">{one.who}</span>
+          {one.changed ? <span class="chip">prompt changed</span> : null}
+        </h3>
+        {one.changeable && draft === undefined ? (
+          <button type="button" class="link" title="Edit this prompt, and start a new run from here with it" onClick={() => setDraft(one.prompt.text)}>
+            Edit and run from here
+          </button>
+        ) : null}
+      </div>
+      {one.system ? <pre class="words muted">{one.system}</pre> : null}
+      <div class="exchange">
+        <div>
+          <h4>Prompt</h4>
+          {draft === undefined ? (
+            <Words text={one.prompt} row={row} what="prompt" label="Prompt" />
+          ) : (
+            <EditedPrompt name={name ?? ""} at={one.place} draft={draft} change={setDraft} />
+          )}
+        </div>
+        <div>
+          <h4>Answer</h4>
+          {one.answer ? <Words text={one.answer} row={row} what="prompt" label="Answer" /> : <p class="empty">There is no answer yet.</p>}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+interface Edited {
+  name: string;
+  at: string;
+  draft: string;
+  /** Without a text the prompt is shown as it was. */
+  change(draft: string | undefined): void;
+}
+
+function EditedPrompt({ name, at, draft, change }: Edited) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => box.current?.focus(), []);
+  const run = () => {
+    act({ verb: "ask", at, prompt: draft });
+    change(undefined);
+  };
+  return (
+    <div class="edited">
+      <textarea
+        ref={box}
+        aria-label={`New prompt of ${name}`}
+        rows={Math.min(24, Math.max(6, draft.split("\n").length + 1))}
+        value={draft}
+        onInput={(event) => change(event.currentTarget.value)}
+      />
+      <p class="muted">Starts a new run: what finished before {name} is reused, and this prompt is sent once.</p>
+      <div class="answers">
+        <button type="button" class="main" disabled={!draft.trim()} onClick={run}>
+          Run from here
+        </button>
+        <button type="button" class="plain" onClick={() => change(undefined)}>
+          Cancel
+        </button>
+      </div>
+    </div>
   );
 }
 

@@ -34,4 +34,12 @@ describe("tabs of a row", () => {
     const { prompts } = await detailOf(server, "r1", ROW, "prompt");
     expect(prompts).toEqual([{ place: "report/2/review", who: "ollama/small", system: "You review.", prompt: { text: "Look." }, answer: { text: "PASS" } }]);
   });
+
+  it("lets a prompt be changed that is shown whole, and says which was", async () => {
+    const row = { place: "report/2/review", provider: "ollama", model: "small", prompt: "Look.", changeable: true, changed: true };
+    const long = { ...row, prompt: "x".repeat(60_001), changed: false };
+    const { server } = serverThat({ ok: true, prompts: [row, long] });
+    const { prompts } = await detailOf(server, "r1", ROW, "prompt");
+    expect(prompts?.map((one) => [one.changeable, one.changed])).toEqual([[true, true], [undefined, undefined]]);
+  });
 });
