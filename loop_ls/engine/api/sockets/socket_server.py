@@ -67,6 +67,9 @@ class Sockets:
             stack.close()
         if self._server is not None:
             await self._server.shutdown()
+            # A poll that is open is answered by that; the end of the engine would else wait for it.
+            for client in tuple(self._server.eio.sockets.values()):
+                await client.close(wait=False)
 
     async def _built(self) -> ASGIApp:
         socketio = await asyncio.to_thread(_imported)
