@@ -53,9 +53,10 @@ async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: 
 
 
 async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: ServedProject) -> None:
-    ids = [await served.begin() for _ in range(18)]  # of 18 ids two begin with the same digit
-    for run_id in ids:
-        await served.ended(run_id)
+    ids: list[str] = []
+    for _ in range(18):  # of 18 ids two begin with the same digit; two at a time would have to be agreed to
+        ids.append(await served.begin())
+        await served.ended(ids[-1])
     told = await Prompt(served).type(f"/loops status {ids[0][:10]}")
     assert ids[0][:8] in told
     assert "reviewer  done" in re.sub(r" {2,}", "  ", told)
