@@ -87,6 +87,7 @@ class EngineClient:
         revive: Callable[[], Awaitable[Handover]] | None = None,
     ) -> None:
         self.folder, self.handover, self._revive = folder, handover, revive
+        self.name = "cli"  # of the surface that speaks here; an editor adds what nobody else knows
         self._http: httpx.AsyncClient | None = None
         self._closing = asyncio.Event()
         self._renewing = asyncio.Lock()
@@ -360,7 +361,7 @@ class EngineClient:
             httpx = await asyncio.to_thread(import_module, "httpx")
             self._http = httpx.AsyncClient(
                 base_url=self.handover.url,
-                headers={"Authorization": f"Bearer {self.handover.shown_token}"},
+                headers={"Authorization": f"Bearer {self.handover.shown_token}", "Loop-Ls-Client": self.name},
                 timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
                 limits=httpx.Limits(keepalive_expiry=KEPT_SECONDS),
                 trust_env=False,

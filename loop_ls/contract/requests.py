@@ -270,7 +270,14 @@ class StreamQuery(SnakeCaseRequest):
     """Only this run."""
 
 
-class StartHeaders(SnakeCaseRequest):
+class EditorHeaders(SnakeCaseRequest):
+    loop_ls_client: str = Field(alias="Loop-Ls-Client", min_length=1, max_length=255)
+    """Who speaks: `cli`, `mcp`, or `editor/NAME` with a random name of the editor's process. Of a loop that was \
+started with an editor's name, only that editor, or one that listens to the events with its own name, says what the \
+file holds."""
+
+
+class StartHeaders(EditorHeaders):
     idempotency_key: str = Field(alias="Idempotency-Key", min_length=1, max_length=255)
     """A start that is sent again with it within a day is the same run; another request with it is refused \
 (`idempotency_conflict`). Each user has their own keys."""

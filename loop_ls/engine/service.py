@@ -55,6 +55,7 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
 from loop_ls.engine.core.start_request import StartRequest, read_request
+from loop_ls.engine.enhance.speaker import Editors, Speaker, require_editor
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.events.state import WORKING
 from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, Storage
@@ -134,6 +135,7 @@ class Engine:
         self.member: ClusterMember | None = None
         self._is_open = self._draining = False
         self.notifications = Notifications()
+        self.editors = Editors()
         self._deciding = asyncio.Lock()
         self._starting_once = asyncio.Lock()  # starts with a key come one after the other
         self._crash_recovery = CrashRecovery(self._begin)
@@ -589,9 +591,11 @@ class Engine:
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
-    async def enhance(self, verb: str, run_id: str, given: JsonObject | None = None) -> Enhanced | Refusal:
+    async def enhance(
+        self, verb: str, run_id: str, given: JsonObject | None = None, speaker: Speaker | None = None
+    ) -> Enhanced | Refusal:
         """What is said to an enhance loop, or asked about it: `acknowledge`, `choose`, `feedback`, `status`,
-        `timeline`. Loops that have ended can still be asked."""
+        `timeline`. Loops that have ended can still be asked. `speaker`: who says it, None for this engine itself."""
         from loop_ls.engine.enhance import timeline  # no start waits for what few runs need
         from loop_ls.engine.enhance.acknowledgements import TELL
 
@@ -604,11 +608,29 @@ class Engine:
                 return timeline.answer(verb, found, state.name, (await self.views.of(found)).rounds)
             if verb not in TELL:
                 raise Refused("bad_argument", f"Unknown action `{verb}` for an enhance loop.")
-            if run is None:
-                raise Refused("wrong_status", f"Run {found} is {state.status} and does not accept feedback.")
-            return await TELL[verb](run, self.journal, given or {})
+            if speaker is not None:
+                await self._require_editor(verb, state, given or {}, speaker)
+            try:
+                if run is None:
+                    raise Refused("wrong_status", f"Run {found} is {state.status}: no answer counts any more.")
+                return await TELL[verb](run, self.journal, given or {}, None if speaker is None else speaker.told)
+            except Refused as refused:
+                answered = (await self.views.of(found)).rounds.answered
+                if refused.code != "wrong_status" or not answered:
+                    raise
+                raise Refused(refused.code, f"{refused} The last answer was {answered}.", refused.hint) from None
         except (Refused, JournalRefused) as refused:
             return refused.answer()
+
+    async def _require_editor(self, verb: str, state: RunState, given: JsonObject, speaker: Speaker) -> None:
+        """What the document holds, only its editor knows. Raises `Refused`."""
+        if verb != "acknowledge" and not (verb == "choose" and isinstance(given.get("text"), str)):
+            return
+        plan = as_object((await self._first_fact(state.run_id)).get("plan"))
+        if plan.get("headless") and verb == "choose":
+            return  # the text says nothing there
+        what = "say what became of an edit" if verb == "acknowledge" else "say what the document holds"
+        require_editor(speaker, self.editors, state, text_field(plan, "holder"), what)
 
     async def facts_of(self, run_id: str) -> list[Event]:
         """All facts of a run so far, in order."""

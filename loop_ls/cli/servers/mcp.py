@@ -72,6 +72,7 @@ async def _serve(args: argparse.Namespace) -> int:
 
     root = root_of(args.root)
     client = await engine_for(args, root)
+    client.name = "mcp"
     async with client:
         presence = asyncio.create_task(_listen(client))
         try:

@@ -46,7 +46,9 @@ class Pause:
         if choice == "stop":
             await self._engine.stop(self._run_id)
             return
-        await self._engine.enhance(self._run_id, "choose", {"choice": choice})
+        answer = await self._engine.enhance(self._run_id, "choose", {"choice": choice})
+        if not answer["ok"]:
+            print(shown(answer["message"]), file=sys.stderr, flush=True)
 
     async def _choice(self, ask: AskLine) -> str:
         while True:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from loop_ls.cli.watch.approval import Approval
 from loop_ls.cli.watch.pause import Pause
 from loop_ls.contract.endings import ENDED
+from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, text_field
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Questions:
             case "loop_paused":
                 self._begin(_question(event), Pause(self._engine, self._run_id, event, self._proposed))
             case "loop_continued":
-                self._end(_question(event))
+                self._end(_question(event), text_field(event, "by"))
             case "manual_approval_required" if self._ask is not None:
                 self._begin(_loop(event), Approval(self._engine, self._run_id, event, name))
             case "approval_resolved":
@@ -73,14 +74,14 @@ class Questions:
             self._open.pop(self._asked, None)
             self._asked = ""
 
-    def _end(self, key: str) -> None:
-        """It has its answer, mostly by this terminal."""
+    def _end(self, key: str, by: str = "") -> None:
+        """It has its answer, mostly by this terminal. `by`: from where."""
         question = self._open.pop(key, None)
         if question is None or key != self._asked or question.answered:
             return
         assert self._asking is not None
         self._asking.cancel()
-        print("\nanswered elsewhere", file=sys.stderr, flush=True)
+        print(f"\nanswered elsewhere{shown(f' by {by}') if by else ''}", file=sys.stderr, flush=True)
         self._asking = asyncio.get_running_loop().create_task(self._work())
 
     def _end_all(self) -> None:

@@ -270,6 +270,7 @@ class EditAcknowledged(RoundFact):
     text_sha256: str = ""
     question: str | None = None
     answer: EditAnswer | None = None
+    by: str | None = None
 
 
 class EditRefused(RoundFact):
@@ -280,6 +281,7 @@ class EditRefused(RoundFact):
     text_sha256: str | None = None
     question: str | None = None
     answer: EditAnswer | None = None
+    by: str | None = None
 
 
 class LoopPaused(RoundFact):
@@ -294,7 +296,7 @@ class LoopPaused(RoundFact):
 
 
 class LoopContinued(RoundFact):
-    """A person's choice. `with_edits`: the next round runs what was proposed."""
+    """A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made."""
 
     kind = "loop_continued"
     question: str
@@ -304,6 +306,7 @@ class LoopContinued(RoundFact):
     plan_id: str | None = None
     conflict: str | None = None
     failure_reason: str | None = None
+    by: str | None = None
 
 
 class BackingOff(RoundFact):

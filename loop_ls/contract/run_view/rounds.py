@@ -227,6 +227,7 @@ class Rounds:
     sent: Event | None = None
     proposal: Event | None = None
     waiting: str = ""  # why, where it does not only wait between rounds
+    answered: str = ""  # how the last question was answered, and from where
     _before: str = "idle"
 
     def all(self) -> list[Round]:
@@ -271,6 +272,7 @@ class Rounds:
                 self.phase = _PHASES.get(str(kind), self.phase)
 
     def _note(self, event: Event) -> None:
+        self.answered = _answer(event) or self.answered
         match event.get("kind"):
             case "round_started":
                 self.failures = []
@@ -292,6 +294,15 @@ class Rounds:
                 self.reason, self.because = text_field(event, "reason"), text_field(event, "because") or None
             case _:
                 pass
+
+
+def _answer(event: Event) -> str:
+    """`continue` by the command line."""
+    answer, kind = event.get("answer"), event.get("kind")
+    if kind not in ("loop_continued", "edit_acknowledged", "edit_refused") or not isinstance(answer, dict):
+        return ""
+    word, by = text_field(answer, "choice") or text_field(answer, "outcome"), text_field(event, "by")
+    return f"`{word}`{f' by {by}' if by else ''}"
 
 
 def _take(one: Round, event: Event) -> None:

@@ -17,6 +17,7 @@ from loop_ls.contract.operations import Operation
 from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.answers import BODY_LIMIT, BadRequest, Body, read_object, refusal
 from loop_ls.engine.core.users import Person
+from loop_ls.engine.enhance.speaker import HEADER, Speaker
 from loop_ls.text.record import equal_record
 
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]
@@ -36,6 +37,10 @@ class Route:
 def person_of(request: Request) -> Person:
     person: Person = request.scope["person"]
     return person
+
+
+def speaker_of(request: Request) -> Speaker:
+    return Speaker.of(person_of(request).user, request.headers.get(HEADER, ""))
 
 
 async def read_body(request: Request) -> Body:

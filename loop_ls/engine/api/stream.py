@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -23,7 +23,8 @@ PATIENCE_SECONDS = 30.0
 
 class EventStream:
     """An ASGI answer of one listener. `events` begins after `position` and ends with the engine.
-    `known` says whether the listener's token still holds: one that was taken away hears no more."""
+    `known` says whether the listener's token still holds: one that was taken away hears no more. `there` is entered
+    while it listens."""
 
     def __init__(
         self,
@@ -31,11 +32,13 @@ class EventStream:
         position: int,
         presence: Presence,
         known: Callable[[], bool] = lambda: True,
+        there: AbstractContextManager[None] | None = None,
     ) -> None:
         self._events, self._position, self._presence, self._known = events, position, presence, known
+        self._there = there or nullcontext()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._presence.listening():
+        with self._presence.listening(), self._there:
             speaking = asyncio.ensure_future(self._speak(send))
             leaving = asyncio.ensure_future(_gone(receive))
             try:

@@ -31,7 +31,7 @@ OUTCOMES = frozenset({"applied", "refused", "stale", "no_change_seen", "client_g
 CHOICES = frozenset({"continue", "skip", "stop"})
 
 
-async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Acknowledged:
+async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json], by: str | None = None) -> Acknowledged:
     """What became of an edit: `{planId, outcome, text?, failureReason?}` -> `{ok, planId}`. Raises `Refused`."""
     question = _question(run.state, "edit_sent")
     if given.get("planId") != question.get("planId"):
@@ -44,7 +44,7 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json])
     answer = {"outcome": str(outcome), "failureReason": str(given.get("failureReason") or "")}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    told: dict[str, object] = {**question, "answer": answer}
+    told: dict[str, object] = {**question, "answer": answer, "by": by}
     if outcome == "applied" and isinstance(text, str):
         told["textSha256"] = text_hash(answer["text"])
         fact = EditAcknowledged.model_validate(told).fact()
@@ -55,7 +55,7 @@ async def acknowledge(run: LiveRun, journal: Journal, given: Mapping[str, Json])
     return {"ok": True, "planId": question.get("planId")}
 
 
-async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Chosen:
+async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json], by: str | None = None) -> Chosen:
     """How a loop that waits goes on: `{choice, text?}`; `text` is what the document holds in its editor,
     and says nothing of a loop that works on a file -> `{ok, choice}`. Raises `Refused`."""
     choice, text = given.get("choice"), given.get("text")
@@ -65,13 +65,13 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> C
     answer = {"choice": choice}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    continued = {**question, "answer": answer, "withEdits": choice == "continue"}
+    continued = {**question, "answer": answer, "withEdits": choice == "continue", "by": by}
     fact = LoopContinued.model_validate(continued).fact()
     await _answered(run, journal, question, fact)
     return {"ok": True, "choice": choice}
 
 
-async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json]) -> Done:
+async def feedback(run: LiveRun, journal: Journal, given: Mapping[str, Json], by: str | None = None) -> Done:
     """What a person says of a round or of one step of it: `{text, step?, negative?}` -> `{ok}`.
     Raises `Refused`."""
     text, step = given.get("text"), given.get("step")
@@ -124,7 +124,7 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
         answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), facts, answer, ongoing=True)
         if not done:
-            raise Refused("wrong_status", f"Run {run.run_id} was already answered.", "Another user was faster.")
+            raise Refused("wrong_status", f"Run {run.run_id} is not waiting for this any more.")
         if waits:
             run.control.resume()
 

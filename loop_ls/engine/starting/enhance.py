@@ -220,6 +220,7 @@ def _as_loop(
         "knobs": knobs_,
         "planner": {"provider": planner.target.provider, "model": planner.target.model},
         "headless": not editor,
+        **({"holder": holder} if editor and (holder := request.enhance.get("holder")) else {}),
         "uri": request.enhance.get("uri") or request.uri,
         "skills": sorted(skill_files(request.root)),
         "roots": [[root.folder, root.pattern] for root in snapshot.roots.roots],

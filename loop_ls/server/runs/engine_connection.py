@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import secrets
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -21,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 #: An engine answers or starts within this; afterwards the command says so.
 LIMIT = 30.0
+#: By what the engine knows this editor among others: nobody else can say what became of an edit.
+_NAME = f"editor/{secrets.token_hex(16)}"
 #: Seconds between two looks for an engine that somebody else started.
 _LOOK_EVERY = 1.0
 _TRIES = 20
@@ -46,11 +49,16 @@ class LocalEngineAccess:
 
     async def connect(self, root: Path, data_dir: str | None) -> EngineClient:
         room = await _room()
-        return cast("EngineClient", await room.connect(root, data_dir))
+        client = cast("EngineClient", await room.connect(root, data_dir))
+        client.name = _NAME
+        return client
 
     async def find(self, root: Path, data_dir: str | None) -> EngineClient | None:
         room = await _room()
-        return cast("EngineClient | None", await room.find(root, data_dir))
+        client = cast("EngineClient | None", await room.find(root, data_dir))
+        if client is not None:
+            client.name = _NAME
+        return client
 
     async def handover(self, root: Path, data_dir: str | None) -> Path | None:
         place = await asyncio.to_thread(importlib.import_module, "loop_ls.client.engine_location")

@@ -269,6 +269,7 @@ export interface EditAcknowledgedFact extends FactBase {
   textSha256?: string;
   question?: string;
   answer?: EditAnswer;
+  by?: string;
 }
 
 export interface EditRefusedFact extends FactBase {
@@ -283,6 +284,7 @@ export interface EditRefusedFact extends FactBase {
   textSha256?: string;
   question?: string;
   answer?: EditAnswer;
+  by?: string;
 }
 
 /** An edit on its way to an editor, which answers `question`, or to a file (no question). With `files` it changes several at once; the text of an answer is then a JSON object of their paths and texts. */
@@ -393,7 +395,7 @@ export interface JudgedFact extends FactBase {
   findings?: ReviewFinding[];
 }
 
-/** A person's choice. `with_edits`: the next round runs what was proposed. */
+/** A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made. */
 export interface LoopContinuedFact extends FactBase {
   kind: "loop_continued";
   round: number;
@@ -407,6 +409,7 @@ export interface LoopContinuedFact extends FactBase {
   planId?: string;
   conflict?: string;
   failureReason?: string;
+  by?: string;
 }
 
 /** The same steps failed in the same way as in the round before. */

@@ -24,6 +24,7 @@ from loop_ls.engine.api.route import person_of
 from loop_ls.engine.api.routes.authoring_routes import file_checks_of
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.enhance.speaker import Speaker
 from loop_ls.engine.projections.history import iterations
 from loop_ls.text.json_value import JsonObject
 
@@ -33,6 +34,7 @@ class OwnLoops:
 
     def __init__(self, request: Request) -> None:
         self._request, self._engine, self._person = request, engine_of(request), person_of(request)
+        self._speaker = Speaker(self._person.user, "mcp")
 
     async def start(self, argument: JsonObject) -> NewRun | Refusal:
         if not self._person.has("editor"):
@@ -47,7 +49,7 @@ class OwnLoops:
     async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
         if verb != "timeline" and (refusal := await self._forbids(run_id, "Controlling a loop")):
             return refusal
-        return cast("JsonObject | Refusal", await self._engine.enhance(verb, run_id, given))
+        return cast("JsonObject | Refusal", await self._engine.enhance(verb, run_id, given, self._speaker))
 
     async def _all(self, verb: str) -> Controlled:
         rows: list[RunStatus] = []

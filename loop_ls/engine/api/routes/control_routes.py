@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from loop_ls.contract.answers import Refusal, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import refusal, refused
-from loop_ls.engine.api.route import Handler, person_of, read_body
+from loop_ls.engine.api.route import Handler, person_of, read_body, speaker_of
 from loop_ls.engine.api.routes.loops import engine_of, first_iteration, shown
 from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
 from loop_ls.engine.api.views import loop_row
@@ -36,6 +36,8 @@ async def create(request: Request) -> Response:
     if argument.get(KEY) is not None:
         argument[REQUEST] = digest_of({**argument, REQUEST: None})
     user = person_of(request).user
+    if isinstance(enhance := argument.get("enhance"), dict):
+        argument["enhance"] = {**enhance, "holder": speaker_of(request).editor}
     answer = await engine_of(request).start(argument, user)
     if answer.get("code") == "not_found" and is_by_name(argument):
         named = from_catalogue(argument, await request.app.state.catalogue())

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.engine.api.answers import refused
-from loop_ls.engine.api.route import Handler, read_body
+from loop_ls.engine.api.route import Handler, read_body, speaker_of
 from loop_ls.engine.api.routes.control_routes import not_theirs
 from loop_ls.engine.api.routes.loops import engine_of
 
@@ -24,7 +24,7 @@ def told(verb: str) -> Handler:
         if (no := await not_theirs(request)) is not None:
             return no
         body = await read_body(request)
-        answered = await engine_of(request).enhance(verb, request.path_params["id"], body)
+        answered = await engine_of(request).enhance(verb, request.path_params["id"], body, speaker_of(request))
         return JSONResponse(answered) if answered["ok"] else refused(answered)
 
     return handler

@@ -1,0 +1,73 @@
+"""Who speaks to an enhance loop: an editor that holds its file, or a person on any other surface.
+
+An edit has arrived when the editor that took it shows the text, and only that editor can say so. Each editor has a
+random name of its own process, which it sends along (`Loop-Ls-Client: editor/NAME`); the record keeps a hash of it.
+After a reload the editor has another name: it counts as long as it listens to the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.events import RunState
+
+HEADER = "loop-ls-client"
+_SURFACES = {"editor": "an editor", "cli": "the command line", "mcp": "an agent over MCP"}
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """`user` as runs keep it; `editor` is the hash of an editor's name, empty for whoever is none."""
+
+    user: str | None = None
+    surface: str = ""
+    editor: str = ""
+
+    @staticmethod
+    def of(user: str | None, header: str) -> Speaker:
+        surface, _, name = header.strip().partition("/")
+        known = surface if surface in _SURFACES else ""
+        editor = hashlib.sha256(name.encode()).hexdigest() if known == "editor" and name else ""
+        return Speaker(user, known, editor)
+
+    @property
+    def told(self) -> str:
+        surface = _SURFACES.get(self.surface, "a client of the HTTP interface")
+        return surface if self.user is None else f"{surface} ({self.user})"
+
+
+class Editors:
+    """The editors that listen to this engine at the moment."""
+
+    def __init__(self) -> None:
+        self._there = Counter[tuple[str | None, str]]()
+
+    @contextmanager
+    def listening(self, speaker: Speaker) -> Iterator[None]:
+        key = (speaker.user, speaker.editor)
+        self._there[key] += 1
+        try:
+            yield
+        finally:
+            self._there[key] -= 1
+
+    def has(self, speaker: Speaker) -> bool:
+        return bool(speaker.editor) and self._there[speaker.user, speaker.editor] > 0
+
+
+def require_editor(speaker: Speaker, editors: Editors, state: RunState, holder: str, what: str) -> None:
+    """Raises `Refused` for whoever cannot speak for the editor that holds the file. `holder` is the one that started
+    the loop, empty where it did not say its name; `what` is what only that editor can do."""
+    if speaker.user != state.user:
+        raise Refused("forbidden", f"Run {state.run_id} belongs to another user; only their editor can {what}.")
+    if holder and speaker.editor != holder and not editors.has(speaker):
+        raise Refused(
+            "forbidden",
+            f"Only the editor that has the file of run {state.run_id} open can {what}.",
+            "A pause can be answered from everywhere: `continue`, `skip` or `stop`, without a text.",
+        )
