@@ -63,7 +63,12 @@ def add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", "--input-data", metavar="TEXT|-|@FILE", help="Input of the workflow")
     parser.add_argument("--param", action="append", metavar="NAME=VALUE", help="Parameter; may be repeated")
     add_model(parser)
-    parser.add_argument("--max-iterations", type=from_one, metavar="N", help="Lower limit than in the file")
+    parser.add_argument(
+        "--max-iterations",
+        type=from_one,
+        metavar="N",
+        help="Lower limit than in the file; of an enhance loop, of its rounds",
+    )
     parser.add_argument("--budget-usd", type=float, metavar="N", help="Maximum cost of this run in dollars")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="Maximum tokens of this run")
     parser.add_argument("--max-time", metavar="TIME", help="Maximum working time, such as 10m")

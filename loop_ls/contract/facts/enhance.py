@@ -354,7 +354,7 @@ class CandidateDecided(RoundFact):
 
     kind = "candidate_decided"
     accepted: bool
-    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished"]
+    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
     passes: int
     trials: int
     best_round: int | None = None

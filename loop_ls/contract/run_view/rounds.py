@@ -44,6 +44,7 @@ _AGAINST = {
     "holdout": "fails on held-out test cases",
     "unlooked": "not tried on all held-out test cases",
     "unfinished": "could not be tested completely",
+    "rejected": "rejected by a person",
 }
 
 

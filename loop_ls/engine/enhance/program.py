@@ -39,6 +39,7 @@ from loop_ls.engine.enhance.plan.prompt import ROOM, SMALL_ROOM
 from loop_ls.engine.enhance.plan.propose import Planner
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.costs import LoopCosts
+from loop_ls.engine.enhance.report.limits_told import told_of_limit
 from loop_ls.engine.enhance.report.report import Mask, unfixable
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RoundBody
 from loop_ls.engine.events import Event
@@ -249,13 +250,14 @@ class _Loop:
         if outcome.reason == "converged":
             runs = self.knobs.confirm_runs
             return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} of one input, without test cases."
+        limit = told_of_limit(outcome.reason, self.knobs, float(self.planner.spent))
         last = self.course.observed.get(max(self.course.observed, default=0))
         failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]
         left = f" Still failing: {', '.join(failed)}." if failed else ""
         if self.course.last_success() is not None:
-            return f"The output is from round {best}, the last one that succeeded.{left}"
+            return f"{limit} The output is from round {best}, the last one that succeeded.{left}".lstrip()
         partial = "" if best is None else f" The output is from round {best}, the one with the fewest failures."
-        return f"No round succeeded.{partial}{left}"
+        return f"{limit} No round succeeded.{partial}{left}".lstrip()
 
     # -- ports of the parts ------------------------------------------------------------------------
 

@@ -93,6 +93,8 @@ class EnhancePreparer:
             raise Refused("bad_argument", "Enhance loops work on a whole workflow, not on a part of it.")
         await asyncio.to_thread(require_sound_settings, request.root, request.path, request.settings, of_enhance(key))
         settings, wrong = knobs(section, key)
+        if request.max_iterations is not None:  # of a loop of rounds, whose workflow keeps its own limits
+            settings = replace(settings, max_rounds=min(settings.max_rounds, request.max_iterations))
         if wrong:  # of a list, whose entries only the knobs look at
             raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Fix it, then start the loop again.")
         files = await asyncio.to_thread(editable_files, settings, request.root, prepared.started)
@@ -217,7 +219,8 @@ def _as_loop(
     knobs_ = {**{key: value for key, value in as_object(section).items() if key != "workflows"}, **own}
     plan = {
         **started.plan,
-        "knobs": knobs_,
+        "maxIterations": None,
+        "knobs": {**knobs_, "maxRounds": settings.max_rounds},
         "planner": {"provider": planner.target.provider, "model": planner.target.model},
         "headless": not editor,
         **({"holder": holder} if editor and (holder := request.enhance.get("holder")) else {}),

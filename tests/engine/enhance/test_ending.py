@@ -388,7 +388,9 @@ async def test_EB_082_without_a_success_nothing_is_called_one() -> None:
         None,
     )
     assert outcome.because is not None
-    assert outcome.because.startswith("No round succeeded. The output is from round 1, the one with the fewest")
+    assert outcome.because.startswith(
+        "`enhance.maxRounds` allows 2 rounds. No round succeeded. The output is from round 1, the one with the fewest"
+    )
     assert not any(report["converged"] for report in loop.reports)
 
 
@@ -397,6 +399,32 @@ async def test_EB_086_the_first_text_comes_back() -> None:
     assert (await loop.run()).reason == "fixation"
     assert [fact["label"].startswith("Enhance") for fact in loop.of("edit_sent")] == [True, True]
     assert loop.seen_text() == THREE
+
+
+@pytest.mark.parametrize(
+    ("knobs", "price", "told"),
+    [
+        ({"maxRounds": 1}, None, "`enhance.maxRounds` allows 1 round. No round succeeded."),
+        ({"budgetCapUsd": 0.1}, None, "`enhance.budgetCapUsd` is $0.10, and $0.10 were spent. "),
+        (
+            {"budgetCapUsd": 0.01},
+            {"input": 9e6, "output": 9e6},
+            "$0 of the $0.01 of `enhance.budgetCapUsd` were spent, and the next call may cost more than what is left: "
+            "set a higher cap. ",
+        ),
+        ({"maxRounds": 5}, None, "The last two rounds failed in the same way; `enhance.onFixation: warn` continues "),
+    ],
+)
+async def test_the_end_of_a_loop_names_its_limit(
+    knobs: dict[str, Any], price: dict[str, float] | None, told: str
+) -> None:
+    loop = Loop(script={"review": BAD}, planner=[BETTER], knobs=knobs, price=price)
+    outcome = await loop.run()
+    assert outcome.because is not None
+    assert outcome.because.startswith(told), outcome.because
+    if price is not None:
+        skipped = {one["skip_reason"] for one in loop.reports[0]["failures"]}
+        assert skipped == {"`budgetCapUsd` left no room for its next call"}
 
 
 @pytest.mark.parametrize("headless", [True, False])

@@ -488,6 +488,20 @@ async def test_EB_001_what_holds_when_a_loop_starts(project: EngineProject) -> N
     await engine.control("stop", run_id)
 
 
+@pytest.mark.parametrize(("asked", "rounds"), [(1, 1), (9, 3)])
+async def test_a_start_may_ask_for_fewer_rounds(project: EngineProject, asked: int, rounds: int) -> None:
+    """It never asks for more than the settings allow."""
+    project.models.script["review"] = [failing("bad_answer", word) for word in ("a", "b", "c")]
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {onFixation: warn}\n")
+    more = [plan_of(instructions("review", f"Review {{{{draft}}}} {n}")) for n in range(3)]
+    project.models.script["planner"] = more
+    engine = await project.open()
+    argument = {"root": str(project.root), "path": str(project.file), "input": "tea", "max_iterations": asked}
+    started = await engine.start({**argument, "enhance": {"start": True, "headless": True}})
+    state = await until(engine, started["runId"], ended)
+    assert (state["reason"], state["iteration"], state["maxIterations"]) == ("max_rounds", rounds, rounds)
+
+
 async def test_EB_112_a_workflow_has_its_own_cap(project: EngineProject) -> None:
     own = "enhance: {maxRounds: 3, workflows: {report: {maxRounds: 6}}}\n"
     (project.root / ".loop-ls.yaml").write_text(SETTINGS + own)

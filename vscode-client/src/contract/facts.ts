@@ -221,7 +221,7 @@ export interface CandidateDecidedFact extends FactBase {
   spentUsd?: number;
   capUsd?: number;
   accepted: boolean;
-  by: "first" | "probability" | "screen" | "regression" | "cost" | "holdout" | "unlooked" | "unfinished";
+  by: "first" | "probability" | "screen" | "regression" | "cost" | "holdout" | "unlooked" | "unfinished" | "rejected";
   passes: number;
   trials: number;
   bestRound?: number;

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, cast
 
 from loop_ls.contract.facts.enhance import CandidateDecided, Evidence, FailureReport, HoldoutLooked, RoundStarted
 from loop_ls.engine.core.loop_driver import Turn, Verdict
@@ -31,6 +31,8 @@ from loop_ls.engine.enhance.judge import EnhanceJudge, RecordedRound
 from loop_ls.engine.enhance.plan.propose import Proposed
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failures import FailedStep, Observed, independent, observed_type
+from loop_ls.engine.enhance.report.limits_told import told_of_limit, told_of_trials
+from loop_ls.engine.enhance.report.observe import feedback_in, feedback_since_plan
 from loop_ls.engine.events import Event
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.text.hash import text_hash
@@ -40,7 +42,7 @@ from loop_ls.text.json_value import Json, JsonObject
 LOOKS = 2
 
 Stop = Literal["budget", "void"]
-By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished"]
+By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,11 @@ class EvidenceLoop:
             by = "holdout"
         if held == "untried" and proven and now.proposed is not None:
             by = "unlooked"
-        converged = proven and held == "passes"
+        rejected = await self._rejected(turn)
+        if rejected and now.proposed is not None:
+            by = "rejected"
+        observed = replace(observed, failures=(*observed.failures, *rejected))
+        converged = proven and held == "passes" and not rejected
         seen = await self._seen(turn, now, observed, by, case, converged)
         self.plain.planner.spent = Decimal(seen["spent"])
         self.plain.course.see(turn.number, observed)
@@ -174,14 +180,14 @@ class EvidenceLoop:
             return exit_
         if converged:
             return await self._converged(turn, now)
-        if proven and held == "untried":
+        if proven and held == "untried" and not rejected:
             return await self._ended(turn, *self._unlooked(now))
         if now.stop == "void":
             return await self._ended(turn, "void", "A trial failed repeatedly: this version could not be evaluated.")
         if now.stop == "budget" or not seen["affordable"]:
-            return await self._ended(turn, "budget")
+            return await self._ended(turn, "budget", self._limit("budget"))
         if turn.number >= self.knobs.max_rounds:
-            return await self._ended(turn, "max_rounds")
+            return await self._ended(turn, "max_rounds", self._limit("max_rounds"))
         return await self._planned(turn)
 
     def _unlooked(self, now: TriedText) -> tuple[str, str]:
@@ -193,8 +199,13 @@ class EvidenceLoop:
         if self.looked == "void":
             return "void", f"{told}: a trial on them failed repeatedly."
         if self.looked == "budget":
-            return "budget", f"{told}: `maxTrials` or `budgetCapUsd` was used up."
+            return "budget", f"{told}. {self._limit('budget')}"
         return "max_rounds", f"{told}: a loop uses them {LOOKS} times at most. Start it again, with new held-out ones."
+
+    def _limit(self, reason: str) -> str:
+        if reason == "budget" and self.trials.left <= 0:
+            return told_of_trials(self.knobs)
+        return told_of_limit(reason, self.knobs, float(self.plain.planner.spent))
 
     async def _converged(self, turn: Turn, now: TriedText) -> Verdict:
         if told := await self.plain.changed_meanwhile(turn, now.text):
@@ -212,6 +223,20 @@ class EvidenceLoop:
             return "unfinished", None
         found: tuple[Against, str | None] | None = against(now.tally, self.best.tally, self.knobs)
         return (None, None) if found is None else found
+
+    async def _rejected(self, turn: Turn) -> tuple[FailedStep, ...]:
+        """What people have rejected while the text of this round was tried: no figure outweighs that."""
+
+        async def work() -> list[Json]:
+            said = feedback_in(await self.facts(), turn.number)
+            return [{"step": one.step or "", "text": one.text} for one in said if one.negative]
+
+        found = cast("list[dict[str, str]]", await self.recorder.call(turn.place.part("rejected"), work))
+        name = self.plain.plan.name
+        return tuple(
+            FailedStep(turn.number, one["step"] or name, "user_rejected", "execution", feedback=(one["text"],))
+            for one in found
+        )
 
     async def _is_true(self, turn: Turn) -> bool:
         async def work() -> Json:
@@ -332,7 +357,7 @@ class EvidenceLoop:
             turn, report, self.plain.open(best.text), self.plain.planning, course
         )
         if isinstance(proposed, str):
-            return await self._ended(turn, proposed)
+            return await self._ended(turn, proposed, self._limit(proposed))
         self.next = TriedText(turn.number + 1, proposed.planned.copy.text, proposed=proposed)
         return Verdict("no")
 
@@ -343,7 +368,8 @@ class EvidenceLoop:
             facts = await self.facts()
             costs = LoopCosts.of(facts, self.knobs)
             of = replace(turn, number=best.number)
-            return self.plain.report(of, best.observed(), costs, facts).model_dump(by_alias=True)
+            observed = replace(best.observed(), feedback=feedback_since_plan(facts))
+            return self.plain.report(of, observed, costs, facts).model_dump(by_alias=True)
 
         return FailureReport.model_validate(await self.recorder.call(turn.place.part("best"), work))
 

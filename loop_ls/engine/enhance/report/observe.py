@@ -79,6 +79,18 @@ def observe(
     )
 
 
+def feedback_since_plan(events: Iterable[Event]) -> tuple[Feedback, ...]:
+    """What people have said since the last plan was asked for, in trials and pauses: no plan has heard that."""
+    found = list[Feedback]()
+    for event in events:
+        if event.kind == "planner_started" and event.body.get("attempt") == 1:
+            found = []
+        elif event.kind == "feedback":
+            said = enhance.Feedback.model_validate(event.body)
+            found.append(Feedback(said.text, utc(event.at), said.step, said.negative))
+    return tuple(found)
+
+
 def feedback_in(events: Iterable[Event], number: int) -> tuple[Feedback, ...]:
     """What people said while round `number` ran, or since the report on the round before: no plan has heard that. It
     rejects nothing in this round, which nobody had seen."""
@@ -167,7 +179,7 @@ def _not_run(
     if not roots:
         roots = [one.name for one in document.elements if found[one.name].ended == "failed"]
     if truncated and not roots:
-        return replace(failed, kind="budget_stop", skip_reason="the budget was already used up")
+        return replace(failed, kind="budget_stop", skip_reason="`budgetCapUsd` left no room for its next call")
     return replace(failed, kind="upstream_failed", upstream=tuple(roots), skip_reason="a previous step failed")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ async def test_EB_124_a_text_whose_look_at_the_held_out_cases_was_cut_short_is_n
     assert (outcome.reason, loop.seen_text()) == ("budget", TEXT)
     assert loop.of("candidate_decided")[-1]["by"] == "unlooked"
     assert outcome.because is not None
-    assert "`maxTrials`" in outcome.because
+    assert "`enhance.maxTrials`" in outcome.because
 
 
 async def test_EB_124_held_out_cases_that_cannot_run_prove_nothing() -> None:
@@ -187,6 +188,66 @@ async def test_EB_124_a_file_that_was_changed_by_hand_meanwhile_has_not_converge
 async def stopped_at_conflict(loop: Loop) -> Any:
     loop.recorder.tell({"choice": "stop"})
     return await loop.run()
+
+
+@pytest.mark.parametrize("when", ["trial", "pause"])
+async def test_EB_124_what_a_person_says_is_told_to_the_next_plan(when: str) -> None:
+    knobs = {"pauseBetweenRounds": True} if when == "pause" else {}
+    plans = {1: "Write about {{input}}, carefully", 2: "Write about {{input}}, carefully and well"}
+    loop = noisy(3, rates("carefully", high=0.8, low=0.1), plans, knobs)
+    said = ("feedback", {"text": "Name the sources.", "negative": False, "step": None})
+    if when == "trial":
+        [draft] = loop.models.script["draft"]
+
+        def heard(request: Any) -> Any:
+            if not loop.of("feedback"):
+                loop.recorder.facts.append(said)
+            return draft(request)
+
+        loop.models.script["draft"] = [heard]
+        await loop.run()
+        assert "Name the sources." in loop.planner_calls[0].prompt
+        assert all("Name the sources." not in one.prompt for one in loop.planner_calls[1:])
+        return
+    running = asyncio.ensure_future(loop.run())
+    async with asyncio.timeout(60):
+        while not loop.of("loop_paused"):
+            await asyncio.sleep(0)
+        loop.recorder.facts.append(said)
+        loop.recorder.tell({"choice": "continue"})
+        while len(loop.planner_calls) < 2:
+            await asyncio.sleep(0)
+    running.cancel()
+    assert "Name the sources." not in loop.planner_calls[0].prompt
+    assert "Name the sources." in loop.planner_calls[1].prompt
+
+
+async def test_EB_124_what_a_person_rejects_has_not_converged() -> None:
+    loop = noisy(1, lambda prompt: 1.0, {1: "Write about {{input}} well"}, {"maxRounds": 1})
+    [draft] = loop.models.script["draft"]
+
+    def heard(request: Any) -> Any:
+        if not loop.of("feedback"):
+            loop.recorder.facts.append(("feedback", {"text": "Much too long.", "negative": True, "step": "draft"}))
+        return draft(request)
+
+    loop.models.script["draft"] = [heard]
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"draft": "user_rejected"}
+
+
+async def test_EB_124_the_end_names_the_limit() -> None:
+    told = {}
+    for name, knobs in (
+        ("maxTrials", {"maxTrials": 4}),
+        ("maxRounds", {"maxRounds": 1}),
+        ("budgetCapUsd", {"budgetCapUsd": 0.3}),
+    ):
+        loop = noisy(1, lambda prompt: 0.5, {1: "Write about {{input}} well"}, knobs)
+        told[name] = (await loop.run()).because or ""
+    assert told["maxTrials"].startswith("All of the 4 trials that `enhance.maxTrials` allows were made.")
+    assert told["maxRounds"].startswith("`enhance.maxRounds` allows 1 round.")
+    assert told["budgetCapUsd"].startswith("`enhance.budgetCapUsd` is $0.30, and $0.")
 
 
 async def test_EB_124_noise_is_not_taken_for_success() -> None:
