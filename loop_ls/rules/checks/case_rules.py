@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from loop_ls.formats.checks.keys import ASSERT, WITHOUT
 from loop_ls.formats.checks.parts import WrittenCase, cases_in, checks_in
@@ -12,12 +13,15 @@ from loop_ls.formats.common.json_types import flag, kind_of, text_of
 from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.registry import DECLARED_CHECKS
 from loop_ls.index.checked_file import places_in
-from loop_ls.rules.docs.phrases import did_you_mean, listed
+from loop_ls.index.disk.uris import folder_of
+from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Severity
 from loop_ls.rules.engine.object_view import ObjectView, mark
 from loop_ls.rules.engine.registry import rule
 from loop_ls.syntax.nodes import Mapping, Sequence, resolved
+
+_FILE = "file://"
 
 
 def _places(view: ObjectView) -> Places | None:
@@ -221,6 +225,47 @@ def unknown_check(view: ObjectView) -> Iterator[Draft]:
             if name is not None and name not in names:
                 told = f"Unknown check `{name}`{did_you_mean(name, names)}"
                 yield draft(case.piece, mark(item), told)
+
+
+@rule("CK021", "missing-file", Severity.ERROR, on="cases")
+def missing_file(view: ObjectView) -> Iterator[Draft]:
+    """Variable of a test case that names a file that does not exist.
+
+    A relative path starts at the folder of the test cases, then at the workspace folder. Paths under `/outputs/` are
+    known only when the case runs.
+
+    Bad::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: "file://no_such_text.txt"}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    Good::
+        #- report.cases.yaml
+        tests: [{name: sea, vars: {input: the sea}, assert: [{type: is-json}]}]
+        #- report.yaml
+        steps: [{name: write, run: "Write about {{input}}"}]
+    """
+    for case in cases_in(view.parts):
+        given = _variables(case)
+        if given is None or _is_skipped(case):
+            continue
+        for entry in given.entries:
+            text = text_of(entry.value) or ""
+            path = text.removeprefix(_FILE)
+            if entry.value is not None and text.startswith(_FILE) and not _is_there(view, path):
+                yield draft(case.piece, mark(entry.value), f"File not found: `{shortened(path)}`")
+
+
+def _is_there(view: ObjectView, path: str) -> bool:
+    """True for whatever cannot be looked up: a text that is no file yet, an output of another run."""
+    if path.startswith("/outputs/") or not view.document.uri.startswith("file:"):
+        return True
+    root = Path(view.workspace.roots.workspace)
+    try:
+        found = [one.resolve() for one in (Path(folder_of(view.document.path), path), root / path)]
+        return any(one.is_file() and one.is_relative_to(root.resolve()) for one in found)
+    except (OSError, ValueError):
+        return False
 
 
 def _file_checks(view: ObjectView) -> list[str]:

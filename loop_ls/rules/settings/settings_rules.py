@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from loop_ls.formats.checks.model import Target
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import WORDS, kind_of, text_of, wrong_type
 from loop_ls.formats.common.key_table import Type
@@ -15,6 +16,7 @@ from loop_ls.formats.settings.enhance import lies_below
 from loop_ls.formats.settings.keys import ENHANCED, PRICE, PROVIDER_KINDS
 from loop_ls.formats.settings.model import out_of_range
 from loop_ls.formats.settings.price import price_faults
+from loop_ls.index.checked_file import places_in
 from loop_ls.index.disk.discovery import folders
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
@@ -406,3 +408,53 @@ def uneditable_file(view: ObjectView) -> Iterator[Draft]:
             fix = (builders.reword(piece, item.span, better),) if better and isinstance(item, Scalar) else ()
             told = f"there is no workflow `{shortened(path)}` in the workspace{did_you_mean(path, known)}"
             yield draft(piece, mark(item), told, fixes=fix)
+
+
+@rule("LS010", "unknown-verifier", Severity.ERROR, on="settings", fixes=(Tier.SAFE,))
+def unknown_verifier(view: ObjectView) -> Iterator[Draft]:
+    """A step in `verifiers` of an enhanced workflow that the workflow does not have.
+
+    No step would give that verdict. An enhance loop does not start with such a name.
+
+    Bad::
+        #- .loop-ls.yaml
+        enhance: {workflows: {draft: {verifiers: [reveiw]}}}
+        #- draft.yaml
+        $schema: workflow/v2.0
+        name: draft
+        version: 1.0.0
+        description: Writes a draft
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+          - {name: review, needs: [write], run: "Begin with PASS or FAIL: is {{write}} clear?"}
+    Good::
+        #- .loop-ls.yaml
+        enhance: {workflows: {draft: {verifiers: [review]}}}
+        #- draft.yaml
+        $schema: workflow/v2.0
+        name: draft
+        version: 1.0.0
+        description: Writes a draft
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+          - {name: review, needs: [write], run: "Begin with PASS or FAIL: is {{write}} clear?"}
+    """
+    part = view.parts.get("enhance")
+    block = None if part is None else part.field.value
+    workflows = block.get("workflows") if isinstance(block, Block) else None
+    for one in () if part is None or workflows is None else _named(workflows):
+        field = None if one.block is None else one.block.get("verifiers")
+        document = view.workspace.by_key(one.name)
+        places = None if document is None else places_in(document)
+        if field is None or places is None or not isinstance(field.node, Sequence):
+            continue
+        for item in [each for each in field.node.items if each is not None]:
+            name = text_of(item)
+            missing = None if name is None else places.missing(Target(places.part, name))
+            if missing is None or name is None:
+                continue
+            better = nearest(name, places.parts)
+            fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()
+            yield draft(part.piece, mark(item), missing.told, fixes=fix)

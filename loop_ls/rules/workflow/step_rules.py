@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.typed_mapping import Block, Field
 from loop_ls.formats.workflow.keys import MODES
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
+from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.index.element import Element
 from loop_ls.rules.docs.phrases import line_break, listed, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Site, Spot, draft, entry_span
@@ -17,6 +19,7 @@ from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.workflow.execution_rules import lacks, outside_its_list
 from loop_ls.syntax.incremental.piece import Piece
+from loop_ls.syntax.nodes import Sequence
 from loop_ls.text.pattern import pattern
 from loop_ls.text.position import Position, Span
 
@@ -374,3 +377,24 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
             tier = Tier.REVIEW if field.key.name in ("provider", "model") else Tier.SAFE
             fix = builders.remove_key(site.piece, site.block, field.entry, tier)
             yield site.found(field.entry.key.span, message, fixes=(fix,), tags=UNNECESSARY)
+
+
+@rule("WF218", "unknown-skill", Severity.WARNING, on=("execution", "step"), about="skills")
+def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
+    """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
+
+    The step runs without it.
+
+    Bad::
+        steps:
+          - {name: write, skills: [no-such-skill], run: "Write about {{input}}"}
+    Good::
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+    """
+    field = site.own("skills")
+    items = field.node.items if field is not None and isinstance(field.node, Sequence) else ()
+    for item in [one for one in items if one is not None]:
+        name = text_of(item)
+        if name and "{{" not in name and not view.file_exists(skill_path(name)):
+            yield site.found(item.span, f"Unknown skill `{shortened(name)}`: `{shortened(skill_path(name))}` not found")
