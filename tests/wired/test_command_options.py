@@ -419,7 +419,7 @@ ROWS = (
     *(Option(f"enhance {option}", ("enhance", "develop.yaml", *ENHANCE, option, value), first_fact(*path), here, there)
       for option, value, path, here, there in (
           ("--param", "topic=tea", ("parameters",), {"topic": "tea"}, {}),
-          ("--max-iterations", "1", ("plan", "maxIterations"), 1, None),
+          ("--max-iterations", "1", ("limits", "maxIterations"), 1, 3),
           ("--budget-usd", "2", ("limits", "budgetUsd"), 2.0, None),
           ("--max-tokens", "90000", ("limits", "maxTokens"), 90000, None),
           ("--max-time", "10m", ("limits", "wallClock"), 600.0, None),

@@ -305,6 +305,10 @@ def has_default_store(world: QueryContext) -> bool:
     return bool(default_store(as_object(world.neighbours.workspace.settings.raw.get("rag"))))
 
 
+def has_server(world: QueryContext, name: str) -> bool:
+    return name in world.neighbours.workspace.settings.servers
+
+
 def most_iterations(world: QueryContext) -> int | None:
     return world.neighbours.workspace.settings.limits.max_iterations
 

@@ -219,6 +219,10 @@ class View:
         """Whether the settings say where a `rag` step searches that names nothing."""
         return self._ask(SETTINGS, q.has_default_store)
 
+    def has_server(self, name: str) -> bool:
+        """Whether the settings have a server of that name."""
+        return self._ask(SETTINGS, q.has_server, name)
+
     def most_iterations(self) -> int | None:
         """The limit of the project on the iterations of any loop."""
         return self._ask(SETTINGS, q.most_iterations)

@@ -444,7 +444,9 @@ def unknown_verifier(view: ObjectView) -> Iterator[Draft]:
     part = view.parts.get("enhance")
     block = None if part is None else part.field.value
     workflows = block.get("workflows") if isinstance(block, Block) else None
-    for one in () if part is None or workflows is None else _named(workflows):
+    if part is None or workflows is None:
+        return
+    for one in _named(workflows):
         field = None if one.block is None else one.block.get("verifiers")
         document = view.workspace.by_key(one.name)
         places = None if document is None else places_in(document)

@@ -383,7 +383,7 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
 def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
     """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
 
-    The step runs without it.
+    The step runs without it, unless the settings have a server named `skills`.
 
     Bad::
         steps:
@@ -392,7 +392,7 @@ def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
         steps:
           - {name: write, run: "Write about {{input}}"}
     """
-    field = site.own("skills")
+    field = None if view.has_server("skills") else site.own("skills")
     items = field.node.items if field is not None and isinstance(field.node, Sequence) else ()
     for item in [one for one in items if one is not None]:
         name = text_of(item)

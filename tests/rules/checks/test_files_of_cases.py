@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -57,3 +58,12 @@ def test_WF218_a_skill_is_one_where_its_file_is(tmp_path: Path) -> None:
         "Unknown skill `charts`",
         "Unknown skill `maps`",
     ]
+
+
+def test_WF218_a_server_of_that_name_has_the_skills() -> None:
+    text = FLOW.replace("run:", "skills: [maps], run:")
+    document = Document.open("file:///root/report.yaml", text)
+    for servers, found in (({}, True), ({"skills": {"command": "serve"}}, False)):
+        workspace = Workspace.of(Roots("/root"), [document], settings_of({"servers": servers})[0])
+        told = {one.rule for one in Checker().findings(workspace, document)}
+        assert ("WF218" in told) is found

@@ -197,6 +197,7 @@ def test_WF215_what_may_have_effects_needs_no_reader() -> None:
                  # ^^ hint: WF215
           - {name: cc, run: "{{input}}", servers: [files]}
           - {name: dd, run: "{{input}}", skills: [files]}
+                                                # ^^^^^ warning: WF218
           - {name: ee, embeddings: {input: a, output_file: vectors.json}}
           - {name: ff, embeddings: {input: a}}
                  # ^^ hint: WF215
