@@ -323,9 +323,9 @@ def _blank(value: object) -> bool:
 
 class StartTool(ToolArgument):
     definition: str
-    """Name of the definition (loop_definitions lists them), or id of an assistant."""
+    """Name of the definition or workflow (loop_definitions lists them), or id of an assistant."""
     goal: str
-    """What the loop is to reach: the subject belongs here."""
+    """What the loop is to reach: the subject belongs here. The input of a workflow."""
     max_iterations: Annotated[FromOne | None, WithJsonSchema({"type": "integer", "minimum": 1})] = None
     """At most so many iterations, instead of the definition's."""
     parameters: Annotated[str | Object | None, WithJsonSchema({"type": "string"})] = None
@@ -338,6 +338,9 @@ class StartTool(ToolArgument):
     """Makes a start that is sent again the same run: a new text for each start."""
     session_id: str = ""
     """The session to which artifacts and todos belong; a new one without it."""
+    enhance: bool = False
+    """Run the workflow repeatedly and improve its file between runs. Only where the project has set \
+`enhance.applyWhenHeadless`; else your user starts it with `loop-ls enhance`."""
 
 
 class ListTool(ToolArgument):

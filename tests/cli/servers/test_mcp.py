@@ -262,5 +262,27 @@ async def test_an_enhance_loop_that_waits_is_looked_at_and_answered(alone: CliPr
         assert await used(client, "loop_control", action="continue", id=run_id) == f"Loop {run_id} continues."
         ended = await status(client, run_id, lambda told: told["status"] == "completed")
         assert ended["rounds"]["because"] == "One clean run of one input, without test cases."
-        assert "does not accept" in await refused(client, "loop_control", action="skip", id=run_id)
+        assert "no answer counts any more" in await refused(client, "loop_control", action="skip", id=run_id)
+    assert "kindly" in file.read_text()
+
+
+@pytest.mark.parametrize("way", [over_stdio, over_http])
+async def test_workflows_are_listed_and_started_and_improved_where_the_project_allows_it(
+    alone: CliProject, way: Any
+) -> None:
+    file = alone.write("report.yaml", FAILING)
+    alone.write("report.answers.yaml", MENDED)
+    async with way(alone) as client:
+        assert "workflow; `goal` is its input" in await used(client, "loop_definitions")
+        started = json.loads(await used(client, "loop_start", definition="report", goal="tea"))
+        assert started["definition"] == "report"
+        failed = await status(client, started["loop_id"], lambda told: told["status"] == "failed")
+        assert failed["completion_reason"] == "error"
+        told = await refused(client, "loop_start", definition="report", goal="tea", enhance=True)
+        assert "not open in an editor" in told
+        assert file.read_text() == FAILING
+        alone.write(".loop-ls.yaml", "enhance: {applyWhenHeadless: true}\n")
+        better = json.loads(await used(client, "loop_start", definition="report", goal="tea", enhance=True))
+        done = await status(client, better["loop_id"], lambda told: told["status"] == "completed")
+        assert done["completion_reason"] == "converged"
     assert "kindly" in file.read_text()

@@ -120,6 +120,8 @@ async def loop_start(loops: Loops, given: Mapping[str, Json]) -> str:
             argument[name] = given[name]
     if given.get("idempotency_key"):
         argument["idempotencyKey"] = given["idempotency_key"]
+    if given.get("enhance"):  # whether the file may be written without an editor, the project says
+        argument["enhance"] = {"start": True}
     limit = given.get("max_iterations")
     if limit is not None:
         argument["max_iterations"] = limit
@@ -138,6 +140,8 @@ async def loop_start(loops: Loops, given: Mapping[str, Json]) -> str:
         "project_id": state.get("projectId"),
         "message": f"The loop runs in the background; loop_status tells how it goes: {answer['runId']}.",
     }
+    if warned := answer.get("warnings"):
+        told["warnings"] = warned
     if ignored := answer.get("ignored"):
         told["ignored_parameters"] = ignored
     return _json(told)
@@ -246,6 +250,8 @@ def _stage(number: int, stage: Row) -> Row:
 _ANSWERS = (
     "loop_control with the action `continue` (make the change), `skip` (continue without it), `feedback` or `stop`"
 )
+#: What a start of other formats is told.
+_GOALS = {"workflow": "workflow; `goal` is its input", "assistant": "assistant; `goal` is the message to it"}
 _DONE = {"pause": "paused", "resume": "resumed", "stop": "stopped"}
 
 
@@ -289,7 +295,7 @@ async def loop_changes(loops: Loops, given: Mapping[str, Json]) -> str:
 
 async def loop_definitions(loops: Loops, given: Mapping[str, Json]) -> str:
     found = _allowed(await loops.definitions())["definitions"]
-    lines = [line for one in found if one["format"] == ROLE_LOOP for line in _definition(one)]
+    lines = [line for one in found for line in _definition(one)]
     return "\n".join(lines) or "No loop definitions."
 
 
@@ -297,6 +303,9 @@ def _definition(one: Definition) -> list[str]:
     if one.get("error"):
         return [f"{one['name']}: cannot be started: {first_line(str(one['error']))}"]
     termination = one["termination"]
+    if one["format"] != ROLE_LOOP:
+        told = _GOALS.get(one["format"])
+        return [] if told is None else [f"{one['name']}: {one['description']}".rstrip(": "), f"    {told}"]
     roles = " → ".join(role["role"] for role in one["roles"])
     ends = NO_OUTPUT if termination is None else termination["type"]
     lines = [f"{one['name']}: {one['description']}", f"    roles: {roles}; ends: {ends}"]
@@ -354,7 +363,7 @@ TOOLS: dict[str, AgentTool] = {
     for tool in (
         AgentTool(
             "loop_start",
-            "Start a loop from a definition with a goal. It runs in the background.",
+            "Start a loop from a definition, a workflow or an assistant with a goal. It runs in the background.",
             "StartTool",
             loop_start,
         ),
@@ -380,7 +389,10 @@ TOOLS: dict[str, AgentTool] = {
             loop_changes,
         ),
         AgentTool(
-            "loop_definitions", "List the loop definitions that can be started.", "DefinitionsTool", loop_definitions
+            "loop_definitions",
+            "List the loop definitions, workflows and assistants that can be started.",
+            "DefinitionsTool",
+            loop_definitions,
         ),
         AgentTool(
             "loop_check",

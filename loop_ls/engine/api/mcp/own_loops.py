@@ -23,6 +23,7 @@ from loop_ls.engine.api.mcp.agent_tools import ToolHistory
 from loop_ls.engine.api.route import person_of
 from loop_ls.engine.api.routes.authoring_routes import file_checks_of
 from loop_ls.engine.api.routes.loops import engine_of
+from loop_ls.engine.api.routes.start_by_name import started
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.enhance.speaker import Speaker
 from loop_ls.engine.projections.history import iterations
@@ -39,7 +40,8 @@ class OwnLoops:
     async def start(self, argument: JsonObject) -> NewRun | Refusal:
         if not self._person.has("editor"):
             return _forbidden("Starting a loop needs the role `editor`.")
-        return cast("NewRun | Refusal", await self._engine.start(argument, self._person.user))
+        catalogue = self._request.app.state.catalogue
+        return cast("NewRun | Refusal", await started(self._engine, catalogue, argument, self._person.user))
 
     async def control(self, verb: str, run_id: str) -> Controlled | Refusal:
         if run_id.lower() == "all" and self._person.has("editor"):

@@ -17,7 +17,7 @@ from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import refusal, refused
 from loop_ls.engine.api.route import Handler, person_of, read_body, speaker_of
 from loop_ls.engine.api.routes.loops import engine_of, first_iteration, shown
-from loop_ls.engine.api.routes.start_by_name import from_catalogue, is_by_name
+from loop_ls.engine.api.routes.start_by_name import started
 from loop_ls.engine.api.views import loop_row
 from loop_ls.engine.core.idempotency import KEY, REQUEST, digest_of
 from loop_ls.engine.core.users import OWNER
@@ -38,10 +38,7 @@ async def create(request: Request) -> Response:
     user = person_of(request).user
     if isinstance(enhance := argument.get("enhance"), dict):
         argument["enhance"] = {**enhance, "holder": speaker_of(request).editor}
-    answer = await engine_of(request).start(argument, user)
-    if answer.get("code") == "not_found" and is_by_name(argument):
-        named = from_catalogue(argument, await request.app.state.catalogue())
-        answer = answer if named is None else await engine_of(request).start(named, user)
+    answer = await started(engine_of(request), request.app.state.catalogue, argument, user)
     if not answer["ok"]:
         return refused(_documented(argument, answer))
     if "runId" not in answer:

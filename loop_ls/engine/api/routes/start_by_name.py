@@ -5,18 +5,40 @@ Every format is a loop to the documented interface, and `definition` is how it n
 
 from __future__ import annotations
 
-from loop_ls.text.json_value import JsonObject
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from loop_ls.text.json_value import JsonObject, as_object
+
+if TYPE_CHECKING:
+    from loop_ls.contract.answers import Agreed, NewRun, Refusal
+    from loop_ls.engine.service import Engine
 
 #: format -> what the goal of a start is called there.
 _GOAL = {"workflow": "input", "assistant": "message"}
 
 
-def is_by_name(argument: JsonObject) -> bool:
+async def started(
+    engine: Engine, catalogue: Callable[[], Awaitable[list[JsonObject]]], argument: JsonObject, user: str | None
+) -> NewRun | Agreed | Refusal:
+    """A start by whatever it names. An enhance loop is always one of a workflow."""
+    if not _is_by_name(argument):
+        return await engine.start(argument, user)
+    if as_object(argument.get("enhance")).get("start") is True:
+        return await engine.start(_from_catalogue(argument, await catalogue()) or argument, user)
+    answer = await engine.start(argument, user)
+    if answer["ok"] or answer["code"] != "not_found":
+        return answer
+    named = _from_catalogue(argument, await catalogue())
+    return answer if named is None else await engine.start(named, user)
+
+
+def _is_by_name(argument: JsonObject) -> bool:
     named = argument.get("definition")
     return isinstance(named, str) and not any(argument.get(key) for key in ("path", "uri", "target"))
 
 
-def from_catalogue(argument: JsonObject, rows: list[JsonObject]) -> JsonObject | None:
+def _from_catalogue(argument: JsonObject, rows: list[JsonObject]) -> JsonObject | None:
     """The same start with the file that has the name; None where there is none."""
     name = argument["definition"]
     for row in rows:
