@@ -52,11 +52,18 @@ class CannotPrint(Exception):
     """Standard output takes nothing more; the text says why."""
 
 
+def _open_closed_streams() -> None:
+    """Those that the caller closed: nothing comes from there, what is said goes nowhere, and no file gets their number,
+    which a child would take for its own input or output."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end of the process
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status: the command's own; 2 for wrong usage and for faults of ours."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the end of the process
+    _open_closed_streams()
     if words[:1] == ["serve"] and all(map(_is_default, words[1:])):
         from loop_ls.cli.servers.serve import serve
 

@@ -630,7 +630,7 @@ class Engine:
         if plan.get("headless") and verb == "choose":
             return  # the text says nothing there
         what = "say what became of an edit" if verb == "acknowledge" else "say what the document holds"
-        require_editor(speaker, self.editors, state, text_field(plan, "holder"), what)
+        await require_editor(speaker, self.editors, state, text_field(plan, "holder"), what)
 
     async def facts_of(self, run_id: str) -> list[Event]:
         """All facts of a run so far, in order."""

@@ -127,9 +127,9 @@ class Choice(TypedDict):
 
 
 class EditAnswer(TypedDict):
-    """What became of an edit. `text` is what the document holds now."""
+    """What became of an edit. `text` is what the document holds now. `document_invalid`: a file cannot be read."""
 
-    outcome: Literal["applied", "refused", "stale", "no_change_seen", "client_gone"]
+    outcome: Literal["applied", "refused", "stale", "no_change_seen", "client_gone", "document_invalid"]
     text: NotRequired[str]
     failureReason: NotRequired[str]
 

@@ -134,6 +134,8 @@ class FileTarget:
                 require_write(path)
             if moved := self._moved():
                 return {"outcome": "refused", "failureReason": moved}
+            if not isinstance(held := await self._read(), str):
+                return {"outcome": "document_invalid", "failureReason": held["trouble"]}
             return await asyncio.to_thread(written_together, self._paths, sent)
 
         def facts(told: EditAnswer) -> Sequence[Fact]:

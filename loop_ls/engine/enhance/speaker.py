@@ -7,16 +7,19 @@ After a reload the editor has another name: it counts as long as it listens to t
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 
 HEADER = "loop-ls-client"
+#: Seconds in which an editor that speaks has begun to listen.
+ARRIVES_IN = 3.0
 _SURFACES = {"editor": "an editor", "cli": "the command line", "mcp": "an agent over MCP"}
 
 
@@ -46,26 +49,39 @@ class Editors:
 
     def __init__(self) -> None:
         self._there = Counter[tuple[str | None, str]]()
+        self._came = asyncio.Event()
 
     @contextmanager
     def listening(self, speaker: Speaker) -> Iterator[None]:
         key = (speaker.user, speaker.editor)
         self._there[key] += 1
+        self._came.set()
         try:
             yield
         finally:
             self._there[key] -= 1
 
-    def has(self, speaker: Speaker) -> bool:
-        return bool(speaker.editor) and self._there[speaker.user, speaker.editor] > 0
+    async def has(self, speaker: Speaker) -> bool:
+        """One that was reloaded may speak before it listens: it gets a moment."""
+        if not speaker.editor:
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ARRIVES_IN):
+                while not self._listens(speaker):
+                    self._came.clear()
+                    await self._came.wait()
+        return self._listens(speaker)
+
+    def _listens(self, speaker: Speaker) -> bool:
+        return self._there[speaker.user, speaker.editor] > 0
 
 
-def require_editor(speaker: Speaker, editors: Editors, state: RunState, holder: str, what: str) -> None:
+async def require_editor(speaker: Speaker, editors: Editors, state: RunState, holder: str, what: str) -> None:
     """Raises `Refused` for whoever cannot speak for the editor that holds the file. `holder` is the one that started
     the loop, empty where it did not say its name; `what` is what only that editor can do."""
     if speaker.user != state.user:
         raise Refused("forbidden", f"Run {state.run_id} belongs to another user; only their editor can {what}.")
-    if holder and speaker.editor != holder and not editors.has(speaker):
+    if holder and speaker.editor != holder and not await editors.has(speaker):
         raise Refused(
             "forbidden",
             f"Only the editor that has the file of run {state.run_id} open can {what}.",

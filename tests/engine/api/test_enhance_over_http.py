@@ -13,6 +13,7 @@ import pytest
 
 from loop_ls.app.engine import build
 from loop_ls.engine.core.users import Tokens
+from loop_ls.engine.enhance import speaker
 from loop_ls.text.json_value import as_object
 from tests.engine.api.conftest import opened_project
 from tests.engine.enhance.loops import THREE, applied
@@ -64,7 +65,10 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
         yield Served(project, opened.http)
 
 
-async def test_EB_137_nobody_but_the_editor_says_that_an_edit_is_there(served: Served) -> None:
+async def test_EB_137_nobody_but_the_editor_says_that_an_edit_is_there(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speaker, "ARRIVES_IN", 0.05)
     run_id = await served.start(**HOLDER)
     told = await served.applied(run_id)
     for other in ({}, {"Loop-Ls-Client": "cli"}, OTHER, {"Loop-Ls-Client": "editor/"}):
@@ -84,6 +88,14 @@ async def test_EB_137_an_editor_that_was_reloaded_speaks_for_the_file_while_it_l
     async with served.listening(**OTHER):
         assert (await served.tell(run_id, "acknowledge", told, **OTHER))[0] == 200
     assert (await until(served.engine, run_id, ended))["reason"] == "converged"
+
+
+async def test_EB_137_an_editor_that_was_reloaded_may_speak_before_it_listens(served: Served) -> None:
+    run_id = await served.start(**HOLDER)
+    told = await served.applied(run_id)
+    speaking = asyncio.ensure_future(served.tell(run_id, "acknowledge", told, **OTHER))
+    async with served.listening(**OTHER):
+        assert (await speaking)[0] == 200
 
 
 async def test_EB_137_no_admin_speaks_for_the_editor_of_another_user(served: Served) -> None:

@@ -363,6 +363,23 @@ async def test_EB_136_no_plan_is_paid_for_what_was_half_typed_while_a_round_ran(
     assert path.read_text() == KIND
 
 
+async def test_EB_136_a_file_that_is_gone_in_a_pause_is_told_and_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "report.yaml"
+    path.write_text(THREE)
+    loop = mending(headless=path, knobs={"pauseBetweenRounds": True})
+    running = asyncio.ensure_future(loop.run())
+    await until(loop, "loop_paused")
+    path.unlink()
+    loop.recorder.tell({"choice": "continue"})
+    paused = await until(loop, "loop_paused", 2)
+    assert paused["conflict"] == "document_invalid"
+    assert paused["failureReason"].startswith(f"`{path}` cannot be read: No such file or directory. Fix it")
+    path.write_text(THREE + "# mine\n")
+    loop.recorder.tell({"choice": "continue"})
+    assert (await running).reason == "converged"
+    assert path.read_text() == KIND + "# mine\n"
+
+
 async def test_EB_136_a_buffer_that_cannot_be_run_is_told_by_the_editor_that_holds_it() -> None:
     loop = mending(knobs={"pauseBetweenRounds": True})
     for text in (TYPED, TYPED, THREE):

@@ -25,9 +25,9 @@ export interface Choice {
   late?: boolean;
 }
 
-/** What became of an edit. `text` is what the document holds now. */
+/** What became of an edit. `text` is what the document holds now. `document_invalid`: a file cannot be read. */
 export interface EditAnswer {
-  outcome: "applied" | "refused" | "stale" | "no_change_seen" | "client_gone";
+  outcome: "applied" | "refused" | "stale" | "no_change_seen" | "client_gone" | "document_invalid";
   text?: string;
   failureReason?: string;
 }
