@@ -43,7 +43,14 @@ from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
 from loop_ls.engine.enhance.report.failed_checks import failed_checks
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
+from loop_ls.engine.enhance.report.failures import (
+    FailedStep,
+    Observed,
+    has_converged,
+    independent,
+    is_outside,
+    observed_type,
+)
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.observe import feedback_in, observe
 from loop_ls.engine.enhance.report.report import Mask, Ran, failure_report
@@ -194,8 +201,9 @@ class EnhanceJudge:
             self.course.ran_at_first,
             copy.workspace,
         )
-        failed = failed_checks(turn.number, place.key, facts, document, self.checks)
-        observed = replace(observed, failures=(*observed.failures, *failed))
+        if not is_outside(observed.failures):
+            failed = failed_checks(turn.number, place.key, facts, document, self.checks)
+            observed = replace(observed, failures=(*observed.failures, *failed))
         error = cast("dict[str, Json] | None", recall(place.part("error")))
         if error is not None and not observed.failures:
             whole = FailedStep(turn.number, self.plan.name, "step_error", "execution", error=error)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.enhance.report.decide import Decision, Situation, back_off, decide, next_previous
-from loop_ls.engine.enhance.report.failures import FailedStep, Mode, Observed, has_converged, only
+from loop_ls.engine.enhance.report.failures import FailedStep, Mode, Observed, has_converged, is_outside, only
 from loop_ls.engine.enhance.report.fingerprint import fingerprint
 from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
 
@@ -110,3 +110,15 @@ def test_EB_024_the_kind_of_a_failure_is_told_by_its_error(
     error: dict[str, Any], reason: str | None, kind: str
 ) -> None:
     assert kind_of(error, reason) == kind
+
+
+def test_a_run_that_only_providers_failed_says_nothing_of_the_workflow() -> None:
+    def failed(*kinds: str) -> list[FailedStep]:
+        return [FailedStep(1, kind, kind) for kind in kinds]
+
+    assert is_outside(failed("network", "upstream_failed"))
+    assert is_outside(failed("rate_limit", "auth"))
+    assert not is_outside(failed("network", "bad_output"))
+    assert is_outside(failed("network", "intentional_skip"))
+    assert not is_outside(failed("intentional_skip"))
+    assert not is_outside([])

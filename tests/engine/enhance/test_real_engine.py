@@ -292,6 +292,16 @@ async def test_the_checks_file_of_a_called_workflow_says_which_of_its_steps_chec
     assert (told in state.get("because", "")) is (reason == "max_rounds")
 
 
+async def test_a_check_that_fails_for_want_of_a_provider_is_no_reason_to_plan(project: EngineProject) -> None:
+    (project.root / "report.checks.yaml").write_text("assert: [{type: contains, value: good}]\n")
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {transientBackoffSeconds: 0}\n")
+    project.models.script = {"publish": [failing("unreachable"), "good"], "planner": [BETTER]}
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    state = await until(engine, run_id, ended)
+    assert (state["reason"], state["iteration"], project.calls.count("planner")) == ("converged", 2, 0)
+
+
 async def test_a_checks_file_that_only_says_that_nothing_checks_is_one(project: EngineProject) -> None:
     project.file.write_text(THREE.replace("Review {{draft}}", "Explain PASS and FAIL with {{draft}}"))
     (project.root / "report.checks.yaml").write_text("verifiers: []\n")

@@ -35,6 +35,11 @@ class DeclaredChecks:
         """The checks of all cases."""
         return tuple(check for case in self.cases.values() for check in checks_of(self.checks, case))
 
+    def decides(self, case: TrialCase) -> bool:
+        return any(
+            one.severity == "error" and not one.optional for one in checks_of(self.checks, self.cases[case.name])
+        )
+
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
     ) -> Sequence[CheckOutcome]:

@@ -178,7 +178,7 @@ class EvidenceLoop:
         self.plain.course.see(turn.number, observed)
         if (exit_ := await self._taken(turn, now, by, FailureReport.model_validate(seen["report"]))) is not None:
             return exit_
-        if converged:
+        if converged and self.best is now:
             return await self._converged(turn, now)
         if proven and held == "untried" and not rejected:
             return await self._ended(turn, *self._unlooked(now))
@@ -338,6 +338,8 @@ class EvidenceLoop:
             self.best = now
             course.written, course.chosen = now.text, now.number
             return None
+        if written.how == "skipped" and written.text == (self.best or now).text:
+            return None  # a person goes on without it
         # The document is another one than what was tried: what is known of a text is not known of that one.
         self.because = "The document was changed while a plan for it was tried: it holds another text than that one."
         course.written = written.text
@@ -399,7 +401,15 @@ class EvidenceLoop:
             told += " On the held-out ones {} of {} trials passed.".format(*self.held_results[best.number])
         else:
             told += " It was not tried on the held-out test cases."
+        if loose := [case.name for case in self.cases if not self.trials.checks.decides(case)]:
+            told += f" {_not_checked(loose, len(self.cases))}"
         return f"{self.because} {told}".strip()
+
+
+def _not_checked(names: Sequence[str], of: int) -> str:
+    """What a trial shows where no declared check can fail it."""
+    on = "any test case" if len(names) == of else ", ".join(f"`{name}`" for name in names)
+    return f"No check can fail a trial on {on}: it passes whenever its run is clean."
 
 
 def _counts(tally: Tally) -> str:

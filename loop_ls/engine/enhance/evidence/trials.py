@@ -22,7 +22,7 @@ from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.engine.enhance.report.costs import LoopCosts
 from loop_ls.engine.enhance.report.failed_checks import failed_step
-from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, independent, observed_type
+from loop_ls.engine.enhance.report.failures import FailedStep, Observed, has_converged, is_outside, observed_type
 from loop_ls.engine.enhance.report.observe import observe
 from loop_ls.engine.enhance.rounds import EnhanceMemory, RunWorkflow
 from loop_ls.engine.events import Event
@@ -45,7 +45,9 @@ class TrialCase:
 
 
 class TrialChecks(Protocol):
-    """The declared checks of a case, on what a trial left."""
+    """The declared checks of a case, on what a trial left. `decides`: one of them can fail it."""
+
+    def decides(self, case: TrialCase) -> bool: ...
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
@@ -54,6 +56,9 @@ class TrialChecks(Protocol):
 
 class NoChecks:
     """Where none are declared, a run that is clean passes."""
+
+    def decides(self, case: TrialCase) -> bool:
+        return False
 
     async def checked(
         self, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
@@ -178,10 +183,12 @@ class Trials:
         checked = () if ended else await self.checks.checked(case, place, facts, outcome)
         run_usd = float(LoopCosts.of(facts, self.knobs).rounds - before)
         spent = LoopCosts.of(await self.facts() if checked else facts, self.knobs)
-        observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
+        void = ended or is_outside(observed.failures)
+        if not void:
+            observed = replace(observed, failures=(*observed.failures, *_failed_checks(turn, case, checked)))
         return {
             "observed": observed_type().dump_python(observed),
-            "outcome": "void" if ended else _outcome(observed, checked, self.knobs),
+            "outcome": "void" if void else _outcome(observed, checked, self.knobs),
             "usd": run_usd,
             "judge_usd": float(spent.rounds - before) - run_usd,
             "spent": float(spent.spent),
@@ -243,10 +250,9 @@ def _failed_checks(turn: Turn, case: TrialCase, checked: Sequence[CheckOutcome])
 
 
 def _outcome(observed: Observed, checked: Sequence[CheckOutcome], knobs: Knobs) -> Literal["pass", "fail", "void"]:
-    """Void where nothing but providers and judges failed."""
+    """Void where nothing but judges failed."""
     if any(one.fails and not one.void for one in checked):
         return "fail"
     if not has_converged(observed, knobs.convergence_mode):
-        outside = all(one.weight in ("transient", "permanent") for one in independent(observed.failures))
-        return "void" if outside else "fail"
+        return "fail"
     return "void" if any(one.fails and one.void for one in checked) else "pass"

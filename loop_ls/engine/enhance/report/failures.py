@@ -152,6 +152,12 @@ def has_converged(observed: Observed, mode: Mode) -> bool:
     return not counting
 
 
+def is_outside(failures: Iterable[FailedStep]) -> bool:
+    """Whether nothing but providers and networks failed: what checks say of such a run says nothing of the workflow."""
+    counting = [one for one in independent(failures) if one.weight != "soft"]
+    return bool(counting) and all(one.weight in ("transient", "permanent") for one in counting)
+
+
 def only(failures: Iterable[FailedStep], weight: Weight) -> bool:
     """Whether there are failures that count, and all of them weigh the same."""
     counting = independent(failures)

@@ -67,3 +67,28 @@ async def test_EB_124_a_check_of_a_loop_looks_at_its_own_iterations_only() -> No
     outcome = await loop.run()
     told = [one["checks"] for one in loop.of("trial_finished")]
     assert outcome.reason == "converged", told
+
+
+async def test_EB_124_a_check_that_has_nothing_to_look_at_for_want_of_a_provider_fails_no_trial() -> None:
+    """An outage in the first trials would make every later plan look better."""
+    answers = [failing("server"), failing("unreachable"), *["good"] * 20]
+    loop = Loop(TEXT, {"draft": answers}, cases=CASES, checks="assert: [{type: contains, value: good}]")
+    assert (await loop.run()).reason == "converged"
+    assert [one["outcome"] for one in loop.of("trial_finished")] == ["void", "void", *["pass"] * 10]
+
+
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [
+        ("assert: [{type: contains, value: good}]", ""),
+        ("assert: [{type: contains, value: good, severity: warn}]", "No check can fail a trial on any test case"),
+        ("assert: [{on: step.draft, type: contains, value: good, optional: true}]", "No check can fail a trial on any"),
+        ("verifiers: []", "No check can fail a trial on any test case: it passes whenever its run is clean."),
+    ],
+)
+async def test_EB_124_who_has_no_check_that_can_fail_is_told_what_converged_means(checks: str, told: str) -> None:
+    loop = Loop(TEXT, {"draft": "good"}, cases=CASES, checks=checks)
+    outcome = await loop.run()
+    assert outcome.reason == "converged"
+    assert told in (outcome.because or "")
+    assert ("No check" in (outcome.because or "")) is bool(told)

@@ -236,6 +236,15 @@ async def test_EB_124_what_a_person_rejects_has_not_converged() -> None:
     assert loop.kinds() == {"draft": "user_rejected"}
 
 
+async def test_EB_124_a_person_who_goes_on_without_a_plan_leaves_the_text_as_it_was() -> None:
+    knobs = {"pauseBetweenRounds": True, "maxRounds": 2}
+    loop = noisy(3, rates("carefully", low=0.1), {1: "Write about {{input}}, carefully"}, knobs)
+    loop.recorder.tell({"choice": "skip"})
+    outcome = await loop.run()
+    assert (outcome.reason, loop.seen_text(), loop.of("edit_sent")) == ("max_rounds", TEXT, [])
+    assert "was changed" not in (outcome.because or "")
+
+
 async def test_EB_124_the_end_names_the_limit() -> None:
     told = {}
     for name, knobs in (
