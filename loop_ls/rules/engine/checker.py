@@ -150,7 +150,7 @@ class Checker:
             if folder in self._nested:
                 self._nested[folder].take_over(nested, uri)
         session = other._sessions.get(uri)
-        if session is not None and session.plan is self._plan:
+        if session is not None:
             self._sessions.setdefault(uri, session)
 
     def forget(self, uri: str) -> None:
@@ -179,7 +179,7 @@ class Checker:
             return None
         plan_ = self._current_plan(workspace)
         session = self._sessions.get(document.uri)
-        if session is None or session.place != place or _moved(session, workspace):
+        if session is None or session.place != place or _set_otherwise(session, workspace):
             session = self._sessions[document.uri] = Session(plan_, place, self._remembers)
         if session.document is not document or session.workspace is not workspace:
             session.update(self._world(workspace, document), workspace)
@@ -209,7 +209,6 @@ class Checker:
 
     def _count(self, workspace: Workspace, document: Document) -> int:
         """The errors of a workflow in this workspace, counted once."""
-        self._world(workspace, document)
         if document.uri not in self._errors:
             self._errors[document.uri] = self._counted(workspace, document)
         return self._errors[document.uri]
@@ -232,10 +231,9 @@ def _place(document: Document) -> str | None:
             return None
 
 
-def _moved(session: Session, workspace: Workspace) -> bool:
-    """Whether the folder itself is another one: other roots, other settings."""
-    old = session.workspace
-    return old is not None and (old.roots != workspace.roots or old.settings != workspace.settings)
+def _set_otherwise(session: Session, workspace: Workspace) -> bool:
+    """Whether the settings are others. Where the folder is another one every file has another key."""
+    return session.workspace is not None and session.workspace.settings != workspace.settings
 
 
 def _outside_conflicts(document: Document, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

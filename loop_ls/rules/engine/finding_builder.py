@@ -9,7 +9,7 @@ from loop_ls.index.document import Document
 from loop_ls.rules.engine.context import LINE_1, Draft, Spot
 from loop_ls.rules.engine.finding import Finding, Related, Severity
 from loop_ls.rules.engine.registry import Check
-from loop_ls.rules.engine.work_unit import EMPTY, Placed, Unit
+from loop_ls.rules.engine.work_unit import Placed, Unit
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.text.position import Position, Span
 
@@ -19,6 +19,9 @@ DocumentOf = Callable[[str], Document | None]
 
 #: By place and rule.
 _FIRST = itemgetter(0)
+
+#: Speaks only of keys that no other rule marks.
+_EMPTY = "WF009"
 
 #: A line that cannot be read is told once; its key may be half of one.
 _BROKEN, _HALF = "WF001", "WF006"
@@ -42,18 +45,14 @@ class FindingBuilder:
             placed = unit.placed
             if placed is None or placed[0] is not self._positions:
                 placed = unit.placed = (self._positions, self._place(unit))
-            if broken or unit.has_empties:
-                for (check, draft), one in zip(unit.found, placed[1], strict=True):
-                    if draft.once:
-                        once.setdefault(draft.once, []).append(one)
-                    elif not (broken and check.missing):
-                        (empties if check.rule.code == EMPTY else found).append(one)
-            else:
-                found += placed[1]
+            for (check, draft), one in zip(unit.found, placed[1], strict=True):
+                if draft.once:
+                    once.setdefault(draft.once, []).append(one)
+                elif not (broken and check.missing):
+                    (empties if check.rule.code == _EMPTY else found).append(one)
         found += [min(alike, key=_FIRST) for alike in once.values()]
-        if empties:
-            marked = {one[0][:2] for one in found}
-            found += [one for one in empties if one[0][:2] not in marked]
+        marked = {one[0][:2] for one in found}
+        found += [one for one in empties if one[0][:2] not in marked]
         found.sort(key=_FIRST)
         return tuple([one[1] for one in (_one_per_line(found) if broken else found)])
 

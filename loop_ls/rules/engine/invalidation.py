@@ -82,7 +82,7 @@ def _of_names(old: Document, new: Document, gone: Sequence[Element], come: Seque
         before, after = old.names.get(name, ()), new.names.get(name, ())
         if [_meaning(one.element, one.kind) for one in before] != [_meaning(one.element, one.kind) for one in after]:
             yield "name", name
-        if bool(before) != bool(after) or [one.kind for one in before] != [one.kind for one in after]:
+        if [one.kind for one in before] != [one.kind for one in after]:
             yield topics.NAMES
 
 

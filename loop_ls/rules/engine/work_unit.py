@@ -26,17 +26,13 @@ Placed = tuple[tuple[int, int, str], Finding]
 Work = Callable[[View], Iterator[tuple[Check, Draft]]]
 
 
-#: Speaks only of keys that no other rule marks.
-EMPTY = "WF009"
-
-
 class Unit:
     """`view` is None for work that looks at nothing but its own piece, and so is done once.
 
     `placed` are the findings made of `found`, and the positions for which they were made.
     """
 
-    __slots__ = ("found", "has_empties", "placed", "view", "work")
+    __slots__ = ("found", "placed", "view", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work
@@ -62,7 +58,6 @@ class Unit:
     def take(self, found: Found) -> None:
         self.found = tuple([one for one in found if not _is_broken_text(*one)])
         self.placed = None
-        self.has_empties = any(check.rule.code == EMPTY for check, _ in self.found)
 
 
 #: Faults behind which keys may have ended up where they do not belong.
@@ -108,13 +103,9 @@ def local_of_piece(plan: Plan, piece: Piece) -> Iterator[tuple[Check, Draft]]:
 
 
 def _guessed(element: Element) -> list[Span]:
-    """The values of misspelt keys: they count, and no rule judges them."""
-    return [
-        one.entry.value.span
-        for block in element.block.walk()
-        for one in block.unknown
-        if one.entry.value is not None and one.likely is not None and not block.writes(one.likely)
-    ]
+    """The values of unknown keys: those of misspelt ones count, and no rule judges them."""
+    unknown = (one.entry.value for block in element.block.walk() for one in block.unknown)
+    return [value.span for value in unknown if value is not None]
 
 
 def _judged(element: Element, drafts: Iterator[tuple[Check, Draft]]) -> Iterator[tuple[Check, Draft]]:

@@ -38,9 +38,8 @@ class Neighbours:
     def __init__(self, workspace: Workspace, summaries: Summaries | None = None) -> None:
         self.workspace = workspace
         self._summaries = summaries or Summaries()
+        self._documents: list[Document] = []  # numbered by their place
         self._numbers: dict[str, int] = {}
-        self._documents: list[Document] = []
-        self._edges: dict[int, tuple[int, ...]] = {}
         self._folders: dict[str, str] = {}
         self._meant: dict[tuple[str, str], Match | None] = {}
         self._missed: dict[str, Resolution] = {}
@@ -111,8 +110,8 @@ class Neighbours:
         callee = self._called(document, element)
         if callee is None:
             return None
-        home, start = self._number(document), self._number(callee)
-        if start != home and not self._closure.of(start) >> home & 1:
+        home = self._number(document)
+        if not self._closure.of(self._number(callee)) >> home & 1:
             return None
         found = circle_through(self.workspace, document, element)
         if found is None:
@@ -126,16 +125,12 @@ class Neighbours:
         return innermost_runs(self.workspace, document, element)
 
     def _number(self, document: Document) -> int:
-        number = self._numbers.setdefault(document.uri, len(self._documents))
-        if number == len(self._documents):
+        if document.uri not in self._numbers:
+            self._numbers[document.uri] = len(self._documents)
             self._documents.append(document)
-        return number
+        return self._numbers[document.uri]
 
     def _edges_of(self, node: int) -> tuple[int, ...]:
-        known = self._edges.get(node)
-        if known is None:
-            document = self._documents[node]
-            found = [self._called(document, element) for element in document.calling]
-            known = tuple(dict.fromkeys(self._number(one) for one in found if one is not None))
-            self._edges[node] = known
-        return known
+        document = self._documents[node]
+        found = [self._called(document, element) for element in document.calling]
+        return tuple(dict.fromkeys(self._number(one) for one in found if one is not None))

@@ -26,13 +26,13 @@ loops:
 ORDER = "graph cycles parameters "
 
 
-def topics(old: str, new: str) -> set[str]:
+def topics(old: str, new: str, text: str = TEXT) -> set[str]:
     """The topics of an edit, `name:a` for `("name", "a")`."""
-    before = Document.open("file:///ws/flow.yaml", TEXT)
+    before = Document.open("file:///ws/flow.yaml", text)
     assert before.graph.dependencies(1)  # an edit takes over what is there already
-    assert before.parameters
-    at = TEXT.index(old)
-    start = Position(TEXT.count("\n", 0, at), at - TEXT.rfind("\n", 0, at) - 1)
+    assert before.parameters is not None
+    at = text.index(old)
+    start = Position(text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1)
     last = old.rpartition("\n")[2]
     end = Position(start.line + old.count("\n"), len(last) + (0 if "\n" in old else start.column))
     after = before.edit(Span(start, end), new)
@@ -77,10 +77,41 @@ def topics(old: str, new: str) -> set[str]:
         (", servers: [files]", "", "pieces shape models top:execution execution:servers"),
         ("A fixture", "A flow", "pieces shape top:description"),
         ("steps:\n", "steps: # x\n", "pieces shape top:steps"),
+        (
+            "loops:\n",
+            '  - {name: d, run: "x"}\nloops:\n',
+            ORDER + "last models names shape mentions:b name:d place:c place:d",
+        ),
+        (
+            "{{a}} {{more}}",
+            "{{a}} {{more}} {{env.TONE}}",
+            ORDER + "models mentions:env mentions:env.TONE place:b users:more",
+        ),
+        ('[b], run: "{{b}}"', '[b], run: "x"', ORDER + "last models mentions:b place:c"),
+        ("env: {TONE: dry}\n", "", "env models pieces shape execution:servers top:env top:execution"),
+        ("env: {", "author: me\nenv: {", "pieces shape top:author top:env"),
+        ("steps:\n", "steps: *none\n", "faults pieces shape top:steps"),
+        (
+            "loops:\n",
+            "---\nloops:\n",
+            ORDER + "faults models names pieces shape name:all name:l place:all place:l top:loops",
+        ),
     ],
 )
 def test_an_edit_makes_worth_asking_what_it_changed(old: str, new: str, expected: str) -> None:
     assert topics(old, new) == set(expected.split())
+
+
+@pytest.mark.parametrize("new", ["", "- a\n", "a"])
+def test_another_root_makes_worth_asking_what_is_wrong_with_the_file(new: str) -> None:
+    assert "faults" in topics(TEXT, new)
+
+
+def test_an_edit_in_a_circle_makes_worth_asking_where_it_stands() -> None:
+    """Although nobody waits for anybody else than before."""
+    text = HEAD.format(name="flow") + 'steps:\n  - {name: a, run: "{{b}}"}\n  - {name: b, run: "{{a}}"}\n'
+    assert {"cycles", "graph"} & topics("{{b}}", "Of {{b}}", text) == {"cycles"}
+    assert {"cycles", "graph"} & topics("{{a}}", "Of {{a}}") == set()
 
 
 @pytest.mark.parametrize(

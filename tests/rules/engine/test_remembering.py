@@ -69,6 +69,15 @@ def test_nothing_that_an_edit_took_away_is_asked_again(workspace: Workspace) -> 
     assert all(session._readers.values())
 
 
+def test_of_the_world_that_was_asked_nothing_is_kept(workspace: Workspace) -> None:
+    checker = Checker(("compat", "pedantic"))
+    document = workspace.documents["file:///ws/flow.yaml"]
+    checker.findings(workspace, document)
+    views = {unit.view for readers in checker._sessions[document.uri]._readers.values() for unit in readers}
+    assert len(views) > 1
+    assert [view for view in views if view is None or view._world is not None] == []
+
+
 def test_nothing_runs_twice_for_one_version(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Unit] = []
     run = Unit.run
