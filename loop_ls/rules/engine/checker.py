@@ -150,7 +150,7 @@ class Checker:
             if folder in self._nested:
                 self._nested[folder].take_over(nested, uri)
         session = other._sessions.get(uri)
-        if session is not None:
+        if session is not None and session.plan is self._plan:
             self._sessions.setdefault(uri, session)
 
     def forget(self, uri: str) -> None:
