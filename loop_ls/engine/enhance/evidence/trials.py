@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Literal, NotRequired, Protocol, TypedDict, cast
 
 from loop_ls.contract.facts.enhance import TrialCheck, TrialFinished
@@ -160,7 +159,6 @@ class Trials:
 
     async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
         costs = LoopCosts.of(await self.facts(), self.knobs)
-        before = costs.rounds
         texts = {**self.plan.texts, **self.bundle.apart(text)}
         plan = replace(self.plan, texts=texts, input=case.input, parameters=dict(case.parameters))
         outcome, ended = Outcome("budget"), costs.exhausted
@@ -171,17 +169,18 @@ class Trials:
                 ended = True
 
         async def work() -> TrialRecord:  # inside of a call all facts of the run are in the record
-            return await self._judged(turn, text, case, place, outcome, ended, before)
+            return await self._judged(turn, text, case, place, outcome, ended)
 
         return await self.recorder.call(key, work, lambda known: [self._told(turn, case, place, known)])
 
     async def _judged(
-        self, turn: Turn, text: str, case: TrialCase, place: Place, outcome: Outcome, ended: bool, before: Decimal
+        self, turn: Turn, text: str, case: TrialCase, place: Place, outcome: Outcome, ended: bool
     ) -> TrialRecord:
         facts = await self.facts()
         observed = self._observed(turn, text, case, place, facts, outcome)
         checked = () if ended else await self.checks.checked(case, place, facts, outcome)
-        run_usd = float(LoopCosts.of(facts, self.knobs).rounds - before)
+        own = [one for one in facts if str(one.body.get("place", "")).startswith(f"{place.key}/")]
+        judged = LoopCosts.of(facts, self.knobs).rounds
         spent = LoopCosts.of(await self.facts() if checked else facts, self.knobs)
         void = ended or is_outside(observed.failures)
         if not void:
@@ -189,8 +188,8 @@ class Trials:
         return {
             "observed": observed_type().dump_python(observed),
             "outcome": "void" if void else _outcome(observed, checked, self.knobs),
-            "usd": run_usd,
-            "judge_usd": float(spent.rounds - before) - run_usd,
+            "usd": float(LoopCosts.of(own, self.knobs).rounds),
+            "judge_usd": float(spent.rounds - judged),
             "spent": float(spent.spent),
             "checks": [
                 TrialCheck(name=one.check.name, verdict=one.verdict, reason=one.reason).model_dump() for one in checked

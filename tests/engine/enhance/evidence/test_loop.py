@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.engine.enhance.evidence.noisy import CASES, HELD, TEXT, noisy
-from tests.engine.enhance.loops import Loop, failing
+from tests.engine.enhance.loops import Loop, failing, priced
 
 #: Loops with a planner that never helps; `tests/bench/evidence_loops.py` runs hundreds of them.
 FEW = 12
@@ -106,6 +106,32 @@ async def test_EB_124_a_replay_makes_no_trial_again() -> None:
     again.cases = loop.cases
     assert (await again.run()).reason == first.reason
     assert len(loop.models.requests) == asked
+
+
+async def test_EB_124_a_trial_that_a_crash_cut_costs_what_all_of_it_has_cost() -> None:
+    """A text that looked cheap because of a crash would make a dearer one of each later text."""
+    text = TEXT + "  - name: end\n    needs: [draft]\n    run: End {{draft}}\n"
+    reached = asyncio.Event()
+
+    async def hangs(request: Any) -> Any:
+        reached.set()
+        await asyncio.sleep(60)
+
+    loop = Loop(text, {"draft": [priced("good", 0.2)], "end": [priced("done", 0.1)]}, cases=CASES[:1])
+    asked = loop.models.ask
+
+    async def ask(request: Any, *more: Any) -> Any:
+        return await (hangs(request) if request.place.endswith("/end") else asked(request, *more))
+
+    loop.models.ask = ask  # type: ignore[method-assign]
+    running = asyncio.ensure_future(loop.run())
+    await reached.wait()
+    running.cancel()
+    again = await loop.again()
+    again.cases = loop.cases
+    again.models.ask = asked  # type: ignore[method-assign]
+    await again.run()
+    assert [one["usd"] for one in again.of("trial_finished")][:2] == [pytest.approx(0.3)] * 2
 
 
 @pytest.mark.parametrize("input", ["one two three four five six seven eight nine"])
