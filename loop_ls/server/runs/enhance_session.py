@@ -21,7 +21,7 @@ from loop_ls.server.documents import uris
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
 from loop_ls.text.hash import text_hash
-from loop_ls.text.json_value import Json, JsonObject, int_field, text_field
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 if TYPE_CHECKING:
     from loop_ls.server.documents.session import OpenDocument
@@ -63,10 +63,12 @@ class Rounds:
         self._tasks, self._texts, self._runs = context.tasks, context.texts, runs
         self._open: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._warned: set[tuple[str, int]] = set()
+        self._running: set[str] = set()
 
     def look(self, record: RunRecord) -> None:
         """The run's state is new: answer what it asks, let go of what was answered."""
         self._warn(record)
+        self._tell_changed(record)
         question = record.state.get("question")
         asked = str(question.get("question")) if isinstance(question, dict) else None
         for key in [key for key in self._open if key[0] == record.run_id and key[1] != asked]:
@@ -101,6 +103,24 @@ class Rounds:
         more = warned[1] < (int_field(state, "maxIterations") or warned[1] + 1)
         said += "; the next one costs about the same again." if more else "."
         self._client.show(lsp.MessageType.Warning, said)
+
+    def _tell_changed(self, record: RunRecord) -> None:
+        """A loop that converged on a text that its document no longer holds, saved or not: the engine sees files only.
+        Once, and only of a loop that ended while this editor was there."""
+        rounds = record.folded.rounds
+        if not rounds.reason:
+            if record.state.get("format") == "enhance":
+                self._running.add(record.run_id)
+            return
+        if record.run_id not in self._running:
+            return
+        self._running.discard(record.run_id)
+        opened, last = self._session.open.get(record.key), rounds.by_number.get(rounds.number)
+        told = as_object(as_object((last and last.report) or {}).get("report"))
+        tried = as_object(told.get("workflow")).get("text_sha256")
+        if rounds.reason == "converged" and opened and tried and text_hash(str(opened.document.text)) != tried:
+            said = f"The enhance loop of `{record.name}` converged on another text than the one in the editor"
+            self._client.show(lsp.MessageType.Warning, f"{said}: the file was changed while the last round ran.")
 
     # -- edits ------------------------------------------------------------------------------------
 

@@ -416,3 +416,37 @@ async def test_a_client_that_shows_runs_in_its_own_way_gets_no_markdown(tmp_path
     await rounds_of(buffer)._show(RunRecord("r1"))
     told = [one for one in buffer.heard if one.get("method") in ("loopLs/show", "window/showDocument")]
     assert [(one["method"], one["params"]) for one in told] == [("loopLs/show", {"runId": "r1", "tab": "round"})]
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason", "seen", "warned"),
+    [
+        (True, "converged", True, 1),
+        (False, "converged", True, 0),
+        (True, "max_rounds", True, 0),
+        (True, "converged", False, 0),
+    ],
+    ids=["typed", "untouched", "gave up", "ended before"],
+)
+async def test_a_loop_that_converged_on_another_text_than_the_editor_has_is_told(
+    typed: bool, reason: str, seen: bool, warned: int, tmp_path: Path
+) -> None:
+    """Not saved, it is nothing that an engine can see."""
+    buffer = Buffer(tmp_path)
+    buffer.begin()
+    opened = buffer.server.context.session.find(buffer.uri)
+    assert opened is not None
+    rounds, record = rounds_of(buffer), RunRecord("r1", key=opened.key)
+    record.state = {"status": "running", "format": "enhance", "name": "report"}
+    ready = {"kind": "report_ready", "round": 1, "report": {"workflow": {"text_sha256": text_hash(FLOW)}}}
+    facts: list[Json] = [{"kind": "run_started", "format": "enhance"}, {"kind": "round_started", "round": 1}, ready]
+    for number, fact in enumerate([*facts, {"kind": "completed", "reason": reason}], 1):
+        if typed and fact is ready:
+            at = {"line": 6, "character": 9}
+            buffer.type({"start": at, "end": at}, "Please ")
+        assert record.take({**fact, "seq": number})
+        if seen:
+            rounds.look(record)
+    rounds.look(record)
+    said = [one for one in buffer.heard if one.get("method") == "window/showMessage"]
+    assert len(said) == warned
