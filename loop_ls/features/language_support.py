@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Completions
 from loop_ls.features.estimate.answers import Estimate
-from loop_ls.formats.registry import ASSISTANT, DECLARED_CHECKS, LOOKALIKE, ROLE_LOOP, SETTINGS, TEST_CASES, WORKFLOW
+from loop_ls.formats.registry import (
+    ASSISTANT,
+    DECLARED_CHECKS,
+    LOOKALIKE,
+    ROLE_FILE,
+    ROLE_LOOP,
+    SETTINGS,
+    TEST_CASES,
+    WORKFLOW,
+)
 from loop_ls.index.calls import Calls
 from loop_ls.text.position import Span
 
@@ -146,6 +155,7 @@ _MODULES: dict[Format | None, str] = {
         (ROLE_LOOP, "role_loop"),
         (ASSISTANT, "assistant"),
         (SETTINGS, "settings"),
+        (ROLE_FILE, "role_file"),
         (DECLARED_CHECKS, "checks"),
         (TEST_CASES, "checks"),
         (LOOKALIKE, "unrecognized"),

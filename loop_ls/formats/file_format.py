@@ -37,7 +37,8 @@ class FileFormat:
     `told_as` is what such a start calls its text, `part` what the file calls its parts, and `places` imports what says
     what checks and test cases of a file may speak of.
     `flaws` imports what says everything against a file that can be said without looking at others.
-    `beside`: a file of it is about the loop file of its name, and without that one it is nobody's."""
+    `beside`: a file of it is about the loop file of its name, and without that one it is nobody's. `front_matter`: it
+    is a text whose keys stand between two lines `---` at its top, and without those it is nobody's."""
 
     name: Format
     label: str
@@ -50,6 +51,7 @@ class FileFormat:
     may_be_empty: bool = False
     flaws: Callable[[], Callable[[Parts], Iterable[Placed]]] | None = None
     beside: bool = False
+    front_matter: bool = False
 
     @property
     def is_object(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from loop_ls.formats.assistant import file_format as assistant
 from loop_ls.formats.checks import file_format as checks
 from loop_ls.formats.file_format import FileFormat, Format, PartKind, StartText
+from loop_ls.formats.role_file import file_format as role_file
 from loop_ls.formats.role_loop import file_format as role_loop
 from loop_ls.formats.settings import file_format as settings
 from loop_ls.formats.workflow import file_format as workflow
@@ -27,6 +28,7 @@ ROLE_LOOP: Final = role_loop.ROLE_LOOP.name
 ASSISTANT: Final = assistant.ASSISTANT.name
 SETTINGS: Final = settings.SETTINGS.name
 DECLARED_CHECKS: Final = checks.CHECKS.name
+ROLE_FILE: Final = role_file.ROLE_FILE.name
 TEST_CASES: Final = checks.CASES.name
 
 #: By name, in the order in which a path is offered to them.
@@ -46,7 +48,7 @@ def unregister(name: Format) -> None:
 
 
 for _one in (
-    *(settings.SETTINGS, checks.CHECKS, checks.CASES),
+    *(settings.SETTINGS, checks.CHECKS, checks.CASES, role_file.ROLE_FILE),
     *(assistant.ASSISTANT, role_loop.ROLE_LOOP, workflow.WORKFLOW, workflow.LOOKALIKE),
 ):
     register(_one)
@@ -102,6 +104,12 @@ def is_beside(name: Format | None) -> bool:
     """Whether a file of this format is about the loop file of its name, and nobody's without it."""
     found = FORMATS.get(name or "")
     return found is not None and found.beside
+
+
+def has_front_matter(name: Format | None) -> bool:
+    """Whether the keys of such a file stand between two lines `---` above a text."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.front_matter
 
 
 def may_be_empty(name: Format | None) -> bool:

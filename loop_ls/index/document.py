@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed, is_beside, is_object
+from loop_ls.formats.registry import LOOKALIKE, WORKFLOW, claimed, has_front_matter, is_beside, is_object
 from loop_ls.formats.workflow.detect_format import by_content, could_be_ours, names_schema
 from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED
@@ -22,7 +22,7 @@ from loop_ls.index.names import MentionTable, Names, NameTable, Numbers
 from loop_ls.index.object_file import ObjectFile, shape_of
 from loop_ls.index.piece_facts import Facts, read_piece
 from loop_ls.index.top_level import Head
-from loop_ls.syntax.tree import Tree, read_json, read_yaml, unread
+from loop_ls.syntax.tree import Tree, read_front_matter, read_json, read_yaml, unread
 from loop_ls.text.fault import Fault
 from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import BOM, Text
@@ -87,7 +87,12 @@ class Document:
         text = text if isinstance(text, Text) else Text.of(text)
         if is_beside(named) and names_schema(text.lines):
             named = None  # a workflow of that name
-        if named is None and not _is_worth_reading(document.path, text):
+        front = read_front_matter(text) if has_front_matter(named) else None
+        if front is not None:
+            document.tree = front
+        elif has_front_matter(named):
+            named, document.tree = None, unread(text)
+        elif named is None and not _is_worth_reading(document.path, text):
             document.tree = unread(text)
         else:
             is_json = named is not None and document.path.endswith(".json")
@@ -116,6 +121,9 @@ class Document:
 
     def with_tree(self, tree: Tree, version: int) -> Document:
         """The document of a tree that came from this one's by edits."""
+        named = claimed(self.path)
+        if has_front_matter(named) and (self.format is None or not tree.is_read):
+            return self.__class__.open(self.uri, tree.text, version, self.path)
         if self.format is None and tree.is_read != _is_worth_reading(self.path, tree.text):
             return self.__class__.open(self.uri, tree.text, version, self.path)
         document = self.__class__.__new__(self.__class__)

@@ -20,6 +20,7 @@ SECTION = "loopLs"
 #: told of by its own name alone (UP-26, UP-36).
 WATCHERS: tuple[JsonObject, ...] = (
     {"globPattern": "**/*.{yaml,yml,json}"},
+    {"globPattern": "**/{roles,.claude/agents}/*.md"},
     {"globPattern": "**/.gitignore", "kind": 2},
     {"globPattern": "**/*", "kind": 1 | 4},
 )

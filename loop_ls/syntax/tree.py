@@ -25,7 +25,7 @@ from loop_ls.text.invariant import invariant
 from loop_ls.text.lines import Change, Text
 from loop_ls.text.position import Span
 
-__all__ = ["Fault", "Piece", "Tree", "read_json", "read_yaml", "unread"]
+__all__ = ["Fault", "Piece", "Tree", "read_front_matter", "read_json", "read_yaml", "unread"]
 
 #: Distance of the order numbers of neighbouring chunks; halved by what is inserted between them.
 GAP = 1 << 40
@@ -157,6 +157,29 @@ def read_json(text: Text) -> Tree:
     reader = JsonReader(without_markers(lines))
     found = pieces(reader.root, Source(lines, None, tuple(reader.faults)), "root")
     return _JsonTree(text, Chunks.of([Chunk(lines, "root", START, START, "end", found, 0)]), ())
+
+
+class _FrontMatterTree(Tree):
+    """Of the keys above a text. Read again as a whole by each edit: such files are small, and a line may make a text of
+    keys."""
+
+    __slots__ = ()
+
+    def _document_faults(self) -> tuple[Fault, ...]:
+        return tuple(one for one in super()._document_faults() if one.code != "second-document")
+
+    def after(self, text: Text, change: Change) -> Tree:
+        return read_front_matter(text) or unread(text)
+
+
+def read_front_matter(text: Text) -> Tree | None:
+    """The tree of the keys between two lines `---` at the beginning of a text, which ends it; None: there are none."""
+    lines = text.lines
+    if not lines or lines[0].rstrip() != "---" or not any(line.rstrip() == "---" for line in lines[1:]):
+        return None
+    parts = _lines_of(list(cut(list(lines), START)), list(lines))
+    chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
+    return _FrontMatterTree(text, Chunks.of(chunks), _flagged(chunks))
 
 
 _Cut = tuple[Unit, tuple[str, ...], Follower]

@@ -17,6 +17,7 @@ from tests.wired import test_assistant_keys as assistants
 from tests.wired import test_command_options as commands
 from tests.wired import test_enhance_keys as enhance
 from tests.wired import test_idle_keys as idle
+from tests.wired import test_role_file_keys as role_files
 from tests.wired import test_role_loop_keys as role_loops
 from tests.wired import test_settings_keys as settings
 from tests.wired import test_workflow_keys as workflows
@@ -31,6 +32,7 @@ def shown_keys() -> set[str]:
         "workflow": (*workflows.ROWS, *workflows.FILE_ROWS),
         "assistant": assistants.ROWS,
         "role loop": role_loops.ROWS,
+        "role file": role_files.ROWS,
         "settings": (
             *(row for rows in settings.RUN_ROWS.values() for row in rows),
             *(*settings.PROCESS_ROWS, *settings.PROVIDER_ROWS, *(row for row, _ in enhance.PLACED.values())),

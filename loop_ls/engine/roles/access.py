@@ -134,6 +134,12 @@ def _own_names() -> frozenset[str]:
     return frozenset(tool.name for tool in tools_of("full", Path(), nowhere, {}, NoSandbox("")))
 
 
+@cache
+def _names_of_every_role() -> frozenset[str]:
+    nowhere = StageNotes(cast(Records, None), "", "", "", "", "", "")
+    return frozenset(tool.name for tool in _project_tools("full", Workspace(Path()), nowhere))
+
+
 def is_excluded(name: str) -> bool:
     return EXCLUDED.fullmatch(name) is not None
 
@@ -141,25 +147,30 @@ def is_excluded(name: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class RoleToolbox:
     """The tools of one stage as a conversation uses them. `servers` are discovered ones (full access). `stands_for`
-    is the capability of the run that covers what our own tools do; None: they do nothing that needs one."""
+    is the capability of the run that covers what our own tools do; None: they do nothing that needs one. `only`: what
+    the role may use besides the tools that every role has; None: all of it."""
 
     own: Iterable[RoleTool]
     servers: ServerTools | None = None
     stands_for: Capability | None = None
+    only: frozenset[str] | None = None
     _known: dict[str, RoleTool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._known.update({tool.name: tool for tool in self.own if not is_excluded(tool.name)})
+        self._known.update({tool.name: tool for tool in self.own if self._may(tool.name)})
+
+    def _may(self, name: str) -> bool:
+        return not is_excluded(name) and (self.only is None or name in self.only or name in _names_of_every_role())
 
     async def offered(self) -> tuple[ToolSpec, ...]:
         found = () if self.servers is None else await self.servers.offered()
-        more = [tool for tool in found if tool.name not in self._known and not is_excluded(tool.name)]
+        more = [tool for tool in found if tool.name not in self._known and self._may(tool.name)]
         return (*(tool.spec for tool in self._known.values()), *more)
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Outcome:
         own = self._known.get(name)
         if own is None:
-            if self.servers is None or is_excluded(name):
+            if self.servers is None or not self._may(name):
                 return Outcome(f"unknown tool `{name}`", failed=True)
             return await self.servers.call(name, arguments)
         try:

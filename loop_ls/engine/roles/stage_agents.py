@@ -37,7 +37,7 @@ from loop_ls.engine.runners.runner import Assignment, Runner
 from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
-from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.role_loop.roles import Role, claude_tools, our_tools
 from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.text.json_value import Json, as_object
 
@@ -90,7 +90,8 @@ class RunStageAgents:
         servers = tuple(as_object(settings.get("servers"))) if access == "full" and not self.plan.mock else ()
         own = tools_of(access, Path(self.plan.root), notes, self.environ, self.sandbox)
         covered = stands_for(access, job.role.name, self.plan.root)
-        return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered)
+        only = None if job.role.tools is None else our_tools(job.role.tools)
+        return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered, only)
 
     def _notes_of(self, job: Job) -> StageNotes:
         return self._notes(job.session, job.project, job.sprint, f"{self.plan.run_id}/{job.place.key}")
@@ -136,6 +137,7 @@ class RunStageAgents:
             folder=self.plan.root,
             model=target.model or None,
             access=job.role.access,
+            only=None if job.role.tools is None else claude_tools(job.role.tools),
             name=job.role.name,
             session=str(uuid.UUID(job.execution)),  # as agents want it: with hyphens
             environment={MARK: "1"},
@@ -156,7 +158,9 @@ class RunStageAgents:
         own = tools_for_program(
             access, Path(root), self._notes_of(job), self.sandbox, reads_files(provider, self._providers)
         )
-        return WithTools(runner, RoleToolbox(own, None, stands_for(access, job.role.name, root)), recorder, job.place)
+        only = None if job.role.tools is None else our_tools(job.role.tools)
+        toolbox = RoleToolbox(own, None, stands_for(access, job.role.name, root), only)
+        return WithTools(runner, toolbox, recorder, job.place)
 
     @property
     def _providers(self) -> Mapping[str, Json]:

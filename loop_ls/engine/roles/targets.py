@@ -13,9 +13,12 @@ MOCK = Target("mock", "mock")
 
 
 def role_target(role: str, settings: Mapping[str, Json], mock: bool = False) -> Target | None:
-    """Of the role itself (`roles.<name>`), else the one of the interactive assistant (`assist`)."""
+    """Of the role itself (`roles.<name>`), else the one of the interactive assistant (`assist`), whose provider counts
+    for a role that names a model alone."""
     own = as_object(settings.get("roles")).get(role)
     found = _target(own, settings) or _target(settings.get("assist"), settings)
+    if found is not None and (model := as_object(own).get("model")):
+        found = Target(found.provider, str(model))
     return found or (MOCK if mock else None)
 
 

@@ -45,7 +45,7 @@ class Claude:
 _FIXED = ("--print", "--verbose", "--output-format", "stream-json")
 #: No settings, hooks, commands and servers of a project or a user: they could allow what the access does not.
 _APART = ("--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk")
-_READING = "Read,Grep,Glob"
+_READING = ("Read", "Grep", "Glob")
 #: The first question waits for our server; in ms.
 _WAITS = {"MCP_CONNECTION_NONBLOCKING": "false", "MCP_TIMEOUT": str(SERVER_STARTS * 1000)}
 #: Tools that start what works beside or after the agent, or that lead it out of its folder.
@@ -61,9 +61,10 @@ def _allowed(work: Assignment) -> list[str]:
         case "full":
             named = ["--allowedTools", ",".join(work.tools)] if work.tools else []
             denied = ["--disallowedTools", ",".join(_BESIDE)] if work.alone else []
-            return ["--permission-mode", "bypassPermissions", *named, *denied]
+            only = [] if work.only is None else ["--tools", ",".join(work.only)]
+            return ["--permission-mode", "bypassPermissions", *only, *named, *denied]
         case "readonly-shell" | "readonly":
-            return [*_APART, "--tools", _READING]
+            return [*_APART, "--tools", ",".join(name for name in _READING if work.only is None or name in work.only)]
         case "minimal":
             return [*_APART, "--tools", ""]
         case never:

@@ -44,7 +44,8 @@ def _allowed(work: Assignment) -> list[str]:
     our tools."""
     match work.access:
         case "full":
-            return ["--dangerously-bypass-approvals-and-sandbox", *(_NOBODY_BESIDE if work.alone else ())]
+            shell = () if work.only is None or "Bash" in work.only else _NO_SHELL
+            return ["--dangerously-bypass-approvals-and-sandbox", *shell, *(_NOBODY_BESIDE if work.alone else ())]
         case "readonly" | "readonly-shell" | "minimal":
             return [*_APART, *_NO_SHELL]
         case never:

@@ -28,7 +28,7 @@ class Opencode:
 
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine:
         words = [*_FIXED]
-        if own_agent := work.access != "full" or work.alone:
+        if own_agent := work.access != "full" or work.alone or work.only is not None:
             words += ["--agent", f"loop-ls-{work.access}"]
         settings = _settings(work, by_file) if own_agent else _NOBODY_BELOW
         own = {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
@@ -47,11 +47,23 @@ _NO_TASK: JsonObject = {"permission": {"task": "deny"}}
 _NOBODY_BELOW: JsonObject = {**_NO_TASK, "agent": {"build": _NO_TASK}}
 
 
+_READING = ("read", "grep", "glob")
+
+
+def _permission(work: Assignment) -> dict[str, str]:
+    """`edit` is its word for every change of a file."""
+    if work.access == "minimal":
+        return {"*": "deny"}
+    only = None if work.only is None else {"edit" if name == "Write" else name.lower() for name in work.only}
+    if only is None and work.access == "full":
+        return {"*": "allow", "task": "deny"}
+    may = [name for name in _READING if only is None or name in only] if work.access != "full" else sorted(only or ())
+    return {"*": "deny", **{name: "allow" for name in may if name not in ("*", "task")}}
+
+
 def _settings(work: Assignment, by_file: Callable[[str], str]) -> Mapping[str, Json]:
     """An agent of our own: rules at the top would give way to those of a user or a project."""
-    permission = {"*": "allow", "task": "deny"} if work.access == "full" else {"*": "deny"}
-    if work.access not in ("minimal", "full"):
-        permission |= dict.fromkeys(("read", "grep", "glob"), "allow")
+    permission = _permission(work)
     agent: JsonObject = {"mode": "primary", "permission": permission}
     found: dict[str, Json] = {"share": "disabled", "autoupdate": False, "agent": {f"loop-ls-{work.access}": agent}}
     if work.served.names:

@@ -54,10 +54,11 @@ NOTHING_SERVED = Served()
 class Assignment:
     """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
 
-    `tools` in the words of the agent; None leaves it its own. `served` are tools of ours. `idle` and `total` in
-    seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to
-    the record of calls. `alone`: it is offered nothing that works beside or after it (agents of its own, schedules,
-    loops). `bill` hears of work that gave no answer and was paid all the same.
+    `tools` in the words of the agent; None leaves it its own. `only`: those of its access that it may use, in the words
+    of Claude Code; None: all of them. A program that cannot be held to it knows the access alone. `served` are tools of
+    ours. `idle` and `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and
+    `purpose` go to the record of calls. `alone`: it is offered nothing that works beside or after it (agents of its
+    own, schedules, loops). `bill` hears of work that gave no answer and was paid all the same.
     """
 
     message: str
@@ -67,6 +68,7 @@ class Assignment:
     model: str | None = None
     tools: tuple[str, ...] | None = None
     access: Access = "full"
+    only: tuple[str, ...] | None = None
     served: Served = NOTHING_SERVED
     budget_usd: float | None = None
     name: str = ""

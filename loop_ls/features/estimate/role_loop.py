@@ -52,10 +52,12 @@ def _steps(loop: RoleLoopParts, number: int, roles: dict[str, Role]) -> int:
 
 def target_of(role: str, settings: Settings) -> Target | None:
     """Of the role itself, else the one of the interactive assistant."""
-    for value in ((settings.raw.get("roles") or {}).get(role), settings.raw.get("assist")):
+    own = (settings.raw.get("roles") or {}).get(role)
+    model = own.get("model") if isinstance(own, dict) else None
+    for value in (own, settings.raw.get("assist")):
         if isinstance(value, dict) and value.get("provider"):
             provider = str(value["provider"])
             known = settings.providers.get(provider)
             usual = known.default_model if known is not None else None
-            return Target(provider, str(value.get("model") or usual or ""))
+            return Target(provider, str(model or value.get("model") or usual or ""))
     return None

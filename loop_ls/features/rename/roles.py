@@ -1,11 +1,10 @@
-"""The name of a project's role: set up in the settings, written in the stages of role-loop definitions.
+"""The name of a project's role: set up in the settings or its own file, written in the stages of role-loop definitions.
 
 Roles that are built in have no place of their own: they can be listed, and not renamed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from loop_ls.features.answers import Location
@@ -14,20 +13,20 @@ from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.typed_mapping import Named
-from loop_ls.formats.registry import ROLE_LOOP, SETTINGS
+from loop_ls.formats.registry import ROLE_FILE, ROLE_LOOP, SETTINGS
+from loop_ls.formats.role_file.read import ROLE_NAME
 from loop_ls.formats.role_loop.parts import role_part
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
+from loop_ls.index.role_file import role_name_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-
 
 def role_at(document: Document, at: Position) -> tuple[str, Span] | None:
     """The role that is named at a place: by a stage, or where it is set up."""
-    if document.format == SETTINGS:
+    if document.format in (SETTINGS, ROLE_FILE):
         found = ((name, span) for name, span in set_up(document) if span.start <= at <= span.end)
         return next(found, None)
     look = look_at_whole(document, at)
@@ -41,7 +40,13 @@ def role_at(document: Document, at: Position) -> tuple[str, Span] | None:
 
 
 def set_up(document: Document) -> Iterator[tuple[str, Span]]:
-    """The roles of a settings file, with the places of their names."""
+    """The roles of a settings file, or the role of its own file, with the places of their names."""
+    if document.format == ROLE_FILE:
+        name = document.whole.parts.get("name")
+        text = None if name is None else text_of(name.node)
+        if name is not None and name.node is not None and text:
+            yield text, bare(document, document.absolute(name.piece, name.node.span))
+        return
     part = document.whole.parts.get("roles") if document.format == SETTINGS else None
     for one in part.field.value if part is not None and isinstance(part.field.value, tuple) else ():
         if part is not None and isinstance(one, Named):
@@ -93,11 +98,13 @@ def rename(workspace: Workspace, document: Document, at: Position, new: str) -> 
 def _fixed(workspace: Workspace, role: str) -> str:
     if any(sets for _, _, sets in places(workspace, role)):
         return ""
+    if any(role_name_of(one) == role for one in workspace.documents.values()):
+        return f"`{role}` is called by the name of its file; add `name: {role}` to the file first"
     built_in = role in roles_of(workspace.settings)
     return f"`{role}` is built in" if built_in else f"no role `{role}` in the settings of this project"
 
 
 def _clash(workspace: Workspace, new: str) -> str:
-    if not _NAME.fullmatch(new):
+    if not ROLE_NAME.fullmatch(new):
         return f"Invalid role name `{new}`: use letters, digits, `_` and `-`, starting with a letter"
     return f"role `{new}` already exists" if new in roles_of(workspace.settings) else ""

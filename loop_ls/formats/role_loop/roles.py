@@ -5,7 +5,7 @@ A project adds its own in the settings. A name that is in neither is no role: it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from loop_ls.text.json_value import Json
@@ -22,12 +22,14 @@ ACCESS: dict[Access, str] = {
 
 
 class Role(NamedTuple):
-    """`steps`: the most model calls of one turn; None: whatever the settings say."""
+    """`steps`: the most model calls of one turn; None: whatever the settings say. `tools`: those of its access that it
+    may use, in our words or those of Claude Code; None: all of them."""
 
     name: str
     access: Access
     steps: int | None
     text: str
+    tools: tuple[str, ...] | None = None
 
 
 ROLES: dict[str, Role] = {
@@ -46,6 +48,31 @@ ROLES: dict[str, Role] = {
         Role("vision", "minimal", None, "Describes pictures."),
     )
 }
+
+#: What Claude Code calls tools that we have, too.
+OF_CLAUDE: dict[str, str] = {
+    "Read": "file_read",
+    "Glob": "file_list",
+    "Grep": "file_search",
+    "Write": "file_write",
+    "Edit": "file_edit",
+    "Bash": "shell",
+    "WebFetch": "web_fetch",
+}
+_SAME = {"ls": "Glob", "multiedit": "Edit", **{name.lower(): name for name in OF_CLAUDE}}
+_SAME |= {ours: name for name, ours in OF_CLAUDE.items()}
+
+
+def claude_tools(tools: Iterable[str]) -> tuple[str, ...]:
+    """Tools that a role names, in the words of Claude Code."""
+    return tuple(dict.fromkeys(_SAME.get(tool.lower(), tool) for tool in tools))
+
+
+def our_tools(tools: Iterable[str]) -> frozenset[str]:
+    """The same in our words; those of an MCP server by the name of the tool, with and without its server."""
+    plain = (tool.removeprefix("mcp__") for tool in claude_tools(tools))
+    return frozenset(name for tool in plain for name in (OF_CLAUDE.get(tool, tool), tool.rpartition("__")[2]))
+
 
 _LEVELS: tuple[Access, ...] = get_args(Access)
 
@@ -66,6 +93,9 @@ def _configured(name: str, values: Mapping[str, Any], built_in: Role | None) -> 
     steps = values.get("maxSteps")
     if not isinstance(steps, int):
         steps = built_in.steps if built_in else None
-    text = values.get("instructions")
-    first = text.strip().split("\n")[0] if isinstance(text, str) else ""
-    return Role(name, cast(Access, level), steps, first or (built_in.text if built_in else "A role of this project."))
+    texts = (values.get("description"), values.get("instructions"))
+    first = next((one.strip().split("\n")[0] for one in texts if isinstance(one, str) and one.strip()), "")
+    usual = built_in.text if built_in else "A role of this project."
+    tools = values.get("tools")
+    named = tuple(map(str, tools)) if isinstance(tools, list) else None
+    return Role(name, cast(Access, level), steps, first or usual, named)

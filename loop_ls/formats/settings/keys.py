@@ -106,6 +106,7 @@ ROLE = shape(
     "role",
     "a role",
     "One role of a role loop.",
+    Key("description", Type.TEXT, "What the role is for, in one line."),
     Key("instructions", Type.TEXT, "Instructions for the role."),
     Key(
         "access",
@@ -115,6 +116,7 @@ ROLE = shape(
     ),
     *_TARGET,
     Key("maxSteps", Type.INTEGER, "Maximum rounds of tool calls.", minimum=1),
+    Key("tools", Type.TEXTS, "Tools that the role may use, of those that its access allows."),
     isolate_key("A loop with this role works"),
 )
 

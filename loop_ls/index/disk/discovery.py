@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.formats.common.plain_value import plain
-from loop_ls.formats.registry import SETTINGS, claimed
+from loop_ls.formats.registry import ROLE_FILE, SETTINGS, claimed
+from loop_ls.formats.role_file.file_format import CLAUDE_FOLDER
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, Settings, file_values, narrower, settings_of
 from loop_ls.index.disk.ignored import NAME as IGNORE_FILE
 from loop_ls.index.disk.ignored import Ignored
 from loop_ls.index.disk.projects import Project, is_below, project_folder, repository_of
 from loop_ls.index.disk.reference_files import layer
+from loop_ls.index.disk.role_files import role_layer
 from loop_ls.index.disk.roots import Root, Roots, root_of_glob
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
@@ -86,7 +88,7 @@ def load_settings(folder: str, editor: Mapping[str, Json] | None = None) -> tupl
     text = read_text(f"{home}/{SETTINGS_NAME}")
     if text is not None:
         values, problems = file_values(text)
-    project = (layer(home, CONFIG_NAME, read_text), values)
+    project = (layer(home, CONFIG_NAME, read_text), role_layer(home, read_text), values)
     settings, more = settings_of(editor or {}, *project, _limits_of_both(editor or {}, project))
     return settings, problems or more
 
@@ -155,7 +157,10 @@ def candidates(folder: str, most: int = MAX_FILES, ignored: Ignored | None = Non
 
 def is_candidate(folder: str, path: str) -> bool:
     """Whether a file is one to look at, by its path alone."""
-    if not is_inside(folder, path.rpartition("/")[0]):
+    inner = path.rpartition("/")[0]
+    if is_agents_folder(folder, inner):
+        return claimed(path) == ROLE_FILE
+    if not is_inside(folder, inner):
         return False
     return claimed(path) is not None or path.endswith(_SUFFIXES)
 
@@ -166,6 +171,12 @@ def is_inside(folder: str, inner: str) -> bool:
     if inner != base and not inner.startswith(f"{base}/"):
         return False
     return all(is_entered(name) for name in inner.removeprefix(base).split("/")[1:])
+
+
+def is_agents_folder(folder: str, inner: str) -> bool:
+    """Whether a folder leads to the agents of Claude Code, the only files below a dot that are looked at."""
+    below = inner.removeprefix(f"{folder.rstrip('/')}/")
+    return below in (CLAUDE_FOLDER, CLAUDE_FOLDER.partition("/")[0])
 
 
 def is_entered(name: str) -> bool:
@@ -250,7 +261,8 @@ def _walk(folder: str, ignored: Ignored | None) -> Iterator[str | None]:
             looked_at += 1
             path = f"{base.rstrip('/')}/{entry.name}"
             if _is_folder(entry):
-                if is_entered(entry.name) and not (ignored is not None and ignored.passes_over(path)):
+                enters = is_entered(entry.name) or is_agents_folder(folder, path)
+                if enters and not (ignored is not None and ignored.passes_over(path)):
                     waiting.append(path)
             elif is_candidate(folder, path):
                 yield path

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from loop_ls.formats.file_format import Format
-from loop_ls.formats.registry import ASSISTANT, DECLARED_CHECKS, ROLE_LOOP, SETTINGS, TEST_CASES, WORKFLOW
+from loop_ls.formats.registry import ASSISTANT, DECLARED_CHECKS, ROLE_FILE, ROLE_LOOP, SETTINGS, TEST_CASES, WORKFLOW
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.text.record import equal_record
 
@@ -113,6 +113,7 @@ _OF_FORMAT: dict[Format, FormatRules] = {
         ("AL001", "syntax"),
         "AL001",
     ),
+    ROLE_FILE: FormatRules("RO", _modules(ROLE_FILE, "role_file_rules"), ("RO001", "syntax"), "RO001"),
     SETTINGS: FormatRules("LS", _modules(SETTINGS, "settings_rules"), ("LS001", "syntax"), "LS001"),
     **dict.fromkeys(
         (DECLARED_CHECKS, TEST_CASES),

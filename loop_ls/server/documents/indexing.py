@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from lsprotocol import types as lsp
 
-from loop_ls.formats.registry import claimed
+from loop_ls.formats.registry import ROLE_FILE, claimed
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.workflow.detect_format import could_be_ours
 from loop_ls.index.disk.discovery import (
@@ -324,7 +324,7 @@ class Indexing:
 
     def _take_one(self, folder: Folder, uri: str, path: str) -> None:
         name = PurePath(path).name
-        is_settings = name in (SETTINGS_NAME, CONFIG_NAME)
+        is_settings = name in (SETTINGS_NAME, CONFIG_NAME) or claimed(path) == ROLE_FILE
         if is_settings and folder.read_settings():
             self._watcher.publish_all()
         if name == IGNORE_FILE:

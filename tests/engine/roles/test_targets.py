@@ -32,7 +32,11 @@ def test_RB_135_a_role_speaks_by_its_own_settings_then_by_those_of_the_assistant
     own: dict[str, Json] = {"roles": {"coder": {"provider": "own", "model": "big"}}, "assist": ASSIST}
     assert role_target("coder", own) == Target("own", "big")
     assert role_target("reviewer", own) == Target("acme", "small")
-    assert role_target("coder", {"roles": {"coder": {"model": "big"}}, "assist": ASSIST}) == Target("acme", "small")
+    alone: dict[str, Json] = {"roles": {"coder": {"model": "big"}}}
+    assert role_target("coder", {**alone, "assist": ASSIST}) == Target("acme", "big"), (
+        "of the provider of the assistant"
+    )
+    assert role_target("coder", alone) is None
     assert role_target("coder", {}) is None
     assert role_target("coder", {}, mock=True) == MOCK
     usual: dict[str, Json] = {"assist": {"provider": "acme"}, "providers": {"acme": {"defaultModel": "usual"}}}

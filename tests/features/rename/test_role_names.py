@@ -56,3 +56,35 @@ def test_texts_and_other_settings_name_no_role() -> None:
     workspace, documents = opened()
     assert prepare(workspace, documents["loops/a.json"], Position(0, 55)) is None
     assert prepare(workspace, documents[".loop-ls.yaml"], Position(0, 2)) is None
+
+
+ROLE = "---\nname: critic\n---\nYou judge like a critic.\n"
+
+
+def beside(file: str) -> tuple[Workspace, dict[str, Document]]:
+    """The same loops where the role has a file of its own."""
+    texts = {"roles/critic.md": file, "loops/a.json": LOOP, "loops/b.json": OTHER}
+    documents = {path: Document.open(f"file:///w/{path}", text) for path, text in texts.items()}
+    settings, _ = settings_of({"roles": {"critic": {"access": "readonly"}}})
+    return Workspace.of(Roots("/w"), documents.values(), settings), documents
+
+
+@pytest.mark.parametrize(("path", "at"), [("roles/critic.md", Position(1, 8)), ("loops/a.json", Position(0, 36))])
+def test_a_role_with_a_file_of_its_own_is_renamed_there(path: str, at: Position) -> None:
+    workspace, documents = beside(ROLE)
+    assert len(references(workspace, documents[path], at)) == 4
+    done = rename(workspace, documents[path], at, "judge")
+    assert isinstance(done, Rename)
+    assert {uri.removeprefix("file:///w/"): len(edits) for uri, edits in done.edits.items()} == {
+        "roles/critic.md": 1,
+        "loops/a.json": 2,
+        "loops/b.json": 1,
+    }
+    [edit] = done.edits["file:///w/roles/critic.md"]
+    assert documents["roles/critic.md"].text.slice(edit.span) == "critic"
+
+
+def test_one_that_its_file_only_names_by_its_own_name_is_not() -> None:
+    workspace, documents = beside("---\naccess: readonly\n---\nYou judge.\n")
+    refused = prepare(workspace, documents["loops/a.json"], Position(0, 36))
+    assert isinstance(refused, Refused) and "add `name: critic` to the file first" in refused.reason

@@ -35,10 +35,13 @@ export function clientFor(process: ServerProcess, settled: Settled): LanguageCli
 
 function options({ log, trace, memory, onClosed }: Settled): LanguageClientOptions {
   return {
-    documentSelector: ["yaml", "json", "jsonc"].flatMap((language) => [
-      { scheme: "file", language },
-      { scheme: "untitled", language },
-    ]),
+    documentSelector: [
+      ...["yaml", "json", "jsonc"].flatMap((language) => [
+        { scheme: "file", language },
+        { scheme: "untitled", language },
+      ]),
+      { scheme: "file", language: "markdown", pattern: "**/{roles,.claude/agents}/*.md" },
+    ],
     outputChannel: log,
     traceOutputChannel: trace,
     revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -1,0 +1,1 @@
+"""The role-file format: a role in Markdown, with its settings above the text."""

@@ -1,0 +1,168 @@
+"""Role files: keys, values, instructions, and what else sets up the same role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loop_ls.formats.registry import ROLE_FILE
+from loop_ls.formats.role_file.file_format import is_of_claude
+from loop_ls.formats.role_file.keys import OF_CLAUDE
+from loop_ls.formats.role_file.read import body_of
+from loop_ls.index.document import Document
+from loop_ls.index.role_file import role_name_of
+from loop_ls.rules.engine.context import Draft, Spot, draft
+from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, root_message, syntax_fault
+from loop_ls.rules.engine.registry import rule
+from loop_ls.rules.fixes import builders
+from loop_ls.rules.role_loop.role_loop_rules import reworded
+from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
+
+
+@rule("RO001", "syntax", Severity.ERROR, on="role_file syntax")
+def syntax(view: ObjectView) -> Iterator[Draft]:
+    """Role file whose keys cannot be read.
+
+    They stand in YAML between two lines `---` at the top; the instructions of the role are the text below.
+
+    Bad::
+        #- roles/tester.md
+        ---
+        description: "Tests everything
+        ---
+        You test.
+    Good::
+        #- roles/tester.md
+        ---
+        description: Tests everything
+        ---
+        You test.
+    """
+    if conflicts := conflict_drafts(view.document):
+        yield from conflicts
+        return
+    fault = syntax_fault(view.document)
+    if fault is not None:
+        yield Draft(Spot(None, fault.span), fault.message)
+    else:
+        yield Draft(view.begin(), f"The keys of a role must be a mapping, not {root_message(view.document)}")
+
+
+@rule("RO002", "unknown-key", Severity.WARNING, on="role_file", fixes=(Tier.SAFE,))
+def unknown_key(view: ObjectView) -> Iterator[Draft]:
+    """Unknown key.
+
+    It has no effect. Keys that only Claude Code knows are not reported in `.claude/agents`.
+
+    Bad::
+        #- roles/tester.md
+        ---
+        acces: readonly
+        ---
+        You test.
+    Good::
+        #- roles/tester.md
+        ---
+        access: readonly
+        ---
+        You test.
+    """
+    known = OF_CLAUDE if is_of_claude(view.document.path) else frozenset()
+    for stray in view.parts.strays:
+        if stray.unknown.entry.key.text in known:
+            continue
+        better = renamed(stray.unknown, set(view.parts.keys))
+        span = stray.unknown.entry.key.span
+        fix = (builders.reword(stray.piece, span, better),) if better else ()
+        yield draft(stray.piece, span, unknown_sentence(stray.unknown, view.parts.shape), fixes=fix)
+
+
+@rule("RO003", "bad-value", Severity.ERROR, on="role_file", fixes=(Tier.SAFE,))
+def bad_value(view: ObjectView) -> Iterator[Draft]:
+    """Wrong type, or a value that the key does not accept.
+
+    Bad::
+        #- roles/tester.md
+        ---
+        access: everything
+        ---
+        You test.
+    Good::
+        #- roles/tester.md
+        ---
+        access: full
+        ---
+        You test.
+    """
+    for placed in view.flaws("RO003"):
+        yield view.of_flaw(placed, *reworded(placed))
+
+
+@rule("RO004", "no-instructions", Severity.WARNING, on="role_file")
+def no_instructions(view: ObjectView) -> Iterator[Draft]:
+    """Role without a text below its keys.
+
+    Its agent is told its description alone.
+
+    Bad::
+        #- roles/tester.md
+        ---
+        description: Tests everything
+        ---
+    Good::
+        #- roles/tester.md
+        ---
+        description: Tests everything
+        ---
+        Run the tests, and say what fails and why.
+    """
+    if not body_of(view.document.tree).strip():
+        yield _at_name(view, "The role has no instructions; write them below the second `---`")
+
+
+@rule("RO005", "duplicate-role", Severity.WARNING, on="role_file")
+def duplicate_role(view: ObjectView) -> Iterator[Draft]:
+    """Role that is set up in another place, too.
+
+    `roles` in `.loop-ls.yaml` takes precedence over files in `roles`, and those over `.claude/agents`. In one
+    folder, the first file by name does.
+
+    Bad::
+        #- roles/tester.md
+        ---
+        name: tester
+        ---
+        You test.
+        #- roles/second.md
+        ---
+        name: tester
+        ---
+        You test, too.
+    Good::
+        #- roles/tester.md
+        ---
+        name: tester
+        ---
+        You test.
+    """
+    name = role_name_of(view.document)
+    others = [one for one in _role_files(view) if one is not view.document and role_name_of(one) == name]
+    if others:
+        listed = ", ".join(f"`{_shown(view, one)}`" for one in others)
+        yield _at_name(view, f"Role `{name}` is also set up in {listed}")
+
+
+def _role_files(view: ObjectView) -> Iterator[Document]:
+    yield from (one for one in view.workspace.documents.values() if one.format == ROLE_FILE)
+
+
+def _shown(view: ObjectView, document: Document) -> str:
+    return document.path.removeprefix(f"{view.workspace.roots.workspace}/")
+
+
+def _at_name(view: ObjectView, message: str) -> Draft:
+    """On the name of the role, or where the file begins."""
+    part = view.parts.get("name")
+    if part is None or part.node is None:
+        return Draft(view.begin(), message)
+    return draft(part.piece, part.node.span, message)
