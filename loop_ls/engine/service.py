@@ -85,6 +85,7 @@ from loop_ls.engine.runs.update import ceiling_of, read_changes
 from loop_ls.engine.starting.asker import as_asked_by, refused_to, require_no_writing_for, require_own_root
 from loop_ls.engine.transfer.imported_run import agreed, readable_record, root_here
 from loop_ls.engine.transfer.run_export import ImportedRecord, exported, same_run
+from loop_ls.index.disk.projects import settings_folder
 from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 
 if TYPE_CHECKING:
@@ -386,6 +387,7 @@ class Engine:
     async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:
         """Journal the first fact of a new run, and let it run."""
         started = await self.journal.read(self._without_keys, started, texts)
+        started = await asyncio.to_thread(_of_project, started)
         run_id = run_id or secrets.token_hex(6)
         one = self._runs.alone(started)
         control, alone = Control(), self._workers is None
@@ -494,8 +496,9 @@ class Engine:
         """What a trial draws on, and who hears of its calls. In a mock run nobody is paid."""
         if plan.mock:
             return (), lambda call: None
-        shared = await self._spending.of_trial(plan.root, plan.settings.get("limits"))
-        return shared, partial(self._spending.tried, plan.root)
+        project = await asyncio.to_thread(settings_folder, plan.root, plan.path)
+        shared = await self._spending.of_trial(project, plan.settings.get("limits"))
+        return shared, partial(self._spending.tried, project)
 
     async def _recorded(self, run_id: Json, loop: str) -> list[Output]:
         from loop_ls.engine.runs.judge_trial import recorded_outputs
@@ -820,3 +823,9 @@ class Engine:
             "damaged": sorted(self._runs.damaged),
             "managers": self.heartbeat.wire(),
         }
+
+
+def _of_project(started: RunStarted) -> RunStarted:
+    """With the folder whose settings count for it. Reads the disk."""
+    found = settings_folder(started.root, started.path or "") if started.root else ""
+    return started.model_copy(update={"project": found if found != started.root else None})

@@ -61,8 +61,9 @@ class CrashReports:
         uri = _uri(params)
         opened = None if uri is None else self._session.find(uri)
         folder = opened.folder if opened is not None else next(self._session.all_folders(), None)
-        root, setting = (None, None) if folder is None else (folder.path, folder.data_dir)
-        return data_folder(root or Path.home(), setting)
+        if folder is None or folder.path is None:
+            return data_folder(Path.home(), None if folder is None else folder.data_dir)
+        return data_folder(folder.engine_home, folder.data_dir)
 
 
 def _uri(params: object) -> str | None:

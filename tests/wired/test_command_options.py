@@ -175,6 +175,23 @@ def test_the_engine_of_the_named_root_is_asked(commands: Commands, monkeypatch: 
     assert data_folder(commands.root) != data_folder(other)
 
 
+@pytest.mark.parametrize("setting", ["", "data"], ids=["usual", "named by a setting"])
+@pytest.mark.parametrize("words", [("runs",), ("engine", "status"), ("engine", "start"), ("mcp",), ("run", "x.yaml")])
+def test_the_engine_of_a_folder_is_that_of_its_project(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], setting: str
+) -> None:
+    """Or its runs would stand in no list beside the others, and spend the money of the project once more."""
+    monkeypatch.delenv("LOOP_LS_DATA_DIR")
+    below = tmp_path / "one" / "deep"
+    below.mkdir(parents=True)
+    (below / "x.yaml").write_text((commands.root / "develop.yaml").read_text())
+    written = f"engine: {{dataDir: {setting}}}\n" if setting else "limits: {maxIterations: 3}\n"
+    (tmp_path / ".loop-ls.yaml").write_text(written)
+    with commands.nobody_there():
+        said = commands(*words, "--root", str(below), folder=below)
+    assert said.looked_in[:1] == (tmp_path / setting if setting else data_folder(tmp_path),), said
+
+
 def test_with_json_one_object_is_printed_and_without_it_none(commands: Commands, finished: str) -> None:
     wrong = {}
     commands("runs", "export", finished, "--into", "run.json")

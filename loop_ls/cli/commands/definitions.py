@@ -8,9 +8,8 @@ from pathlib import Path
 
 from loop_ls.app.definitions import DefinedLoop, Definition, built_in, definitions
 from loop_ls.cli.commands.check import CLEAN, refuse, write
-from loop_ls.cli.engine.connect import data_dir_of, root_of
+from loop_ls.cli.engine.connect import data_folder_of, root_of
 from loop_ls.cli.files.one_file import add_json, print_json
-from loop_ls.client import data_folder
 from loop_ls.contract.amounts import count
 from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, label_of
 from loop_ls.index.disk.discovery import discover
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if not Path(root).is_dir():
         return refuse(f"--root {args.root} is not a folder")
     own = definitions(discover(root, named=()).workspace, root)
-    data = data_folder(root, data_dir_of(None, Path(root)))
+    data = data_folder_of(None, Path(root))
     found = own + built_in(data, {one["name"] for one in own if one["format"] == ROLE_LOOP})
     if args.json:
         print_json({"ok": True, "definitions": found})

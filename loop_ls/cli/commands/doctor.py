@@ -16,7 +16,7 @@ from typing import Any
 
 from loop_ls import __version__
 from loop_ls.cli.commands.check import CLEAN, write
-from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
+from loop_ls.cli.engine.connect import add_place, data_folder_of, root_of
 from loop_ls.extras import EXTRAS, install_command, is_installed
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
@@ -48,7 +48,7 @@ def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str])
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "root": str(place),
-        "dataFolder": _data_folder(place, data_dir_of(data_dir, place)),
+        "dataFolder": _data_folder(data_dir, place),
         "sandbox": _sandbox(),
         "extras": {extra: is_installed(package) for package, (extra, _) in EXTRAS.items()},
         "agents": {name: shutil.which(program) for name, program in KNOWN_AGENTS.items()},
@@ -57,11 +57,11 @@ def findings(root: str | None, data_dir: str | None, environ: Mapping[str, str])
     }
 
 
-def _data_folder(place: Path, setting: str | Path | None) -> str:
-    from loop_ls.client.engine_location import EngineUnavailable, data_folder
+def _data_folder(given: str | None, place: Path) -> str:
+    from loop_ls.client.engine_location import EngineUnavailable
 
     try:
-        return str(data_folder(place, setting))
+        return str(data_folder_of(given, place))
     except EngineUnavailable as error:
         return f"none: {error.message}"
 

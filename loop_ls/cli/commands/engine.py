@@ -16,8 +16,9 @@ from pathlib import Path
 
 from loop_ls.cli.engine import repair, token
 from loop_ls.cli.engine import worker as engine_worker
-from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of, running_engine, settled
+from loop_ls.cli.engine.connect import add_place, data_folder_of, refuse, root_of, running_engine, settled
 from loop_ls.cli.engine.database import VARIABLE, DatabaseRefused, add_database, database_of
+from loop_ls.index.disk.projects import engine_home
 
 HELP = "start, stop and inspect the engine"
 
@@ -77,11 +78,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _start(args: argparse.Namespace) -> int:
-    from loop_ls.client import data_folder
     from loop_ls.client.launch import living, start
 
-    root = root_of(args.root)
-    folder = data_folder(root, data_dir_of(args.data_dir, root))
+    root = engine_home(root_of(args.root))
+    folder = data_folder_of(args.data_dir, root)
     found = await living(folder)
     if found is not None:
         print(f"The engine is already running: process {found.pid}, port {found.port}, data in {folder}.")
@@ -168,12 +168,11 @@ def _is_alive(pid: int) -> bool:
 def _foreground(args: argparse.Namespace) -> int:
     """The lock first, the heavy libraries after it: whoever comes second leaves at once."""
     gc.disable()  # what is imported stays; `serve` enables it
-    from loop_ls.client import data_folder
     from loop_ls.client.engine_location import claim
     from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused, FolderTaken
 
-    root = root_of(args.root)
-    path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
+    root = engine_home(root_of(args.root))
+    path = data_folder_of(args.data_dir, root)
     with suppress(OSError):  # what is wrong with it is told below
         claim(path)
     folder = DataFolder(path)

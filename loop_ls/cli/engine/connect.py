@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import print_json
 from loop_ls.client import EngineClient, EngineUnavailable, connect, find
-from loop_ls.index.disk.projects import place_of
+from loop_ls.index.disk.projects import engine_home, place_of
 from loop_ls.report.terminal_text import shown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ SHOWN = 10
 
 def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="Workspace root (default: the project around the current folder)")
-    parser.add_argument("--data-dir", metavar="DIR", help="Data folder of the engine (default: one per root)")
+    parser.add_argument("--data-dir", metavar="DIR", help="Data folder of the engine (default: one per project)")
 
 
 def root_of(given: str | None, near: Path | None = None) -> Path:
@@ -39,25 +39,32 @@ def root_of(given: str | None, near: Path | None = None) -> Path:
     return here if start.is_relative_to(here) else start
 
 
-def data_dir_of(given: str | None, root: Path) -> str | Path | None:
-    """The option (a `Path`), else the setting of the project; None: the rules of the client decide."""
+def data_folder_of(given: str | None, root: Path) -> Path:
+    """The data folder of the engine of `root`. Raises `EngineUnavailable`."""
+    from loop_ls.client import data_folder
+
+    return data_folder(*_home_and_setting(given, root))
+
+
+def _home_and_setting(given: str | None, root: Path) -> tuple[Path, str | Path | None]:
+    """The project that the engine of `root` is at home in, and the option (a `Path`), else the setting of the project;
+    None: the rules of the client decide."""
+    home = engine_home(root)
     if given:
-        return Path(given).resolve()
+        return home, Path(given).resolve()
     from loop_ls.index.disk.discovery import load_settings
 
-    settings, _ = load_settings(str(root))
-    return settings.engine.data_dir
+    settings, _ = load_settings(str(home))
+    return home, settings.engine.data_dir
 
 
 async def engine_for(args: argparse.Namespace, root: Path | None = None) -> EngineClient:
     """The engine, started when there is none. Raises `EngineUnavailable`."""
-    place = root or root_of(args.root)
-    return await connect(place, data_dir_of(args.data_dir, place))
+    return await connect(*_home_and_setting(args.data_dir, root or root_of(args.root)))
 
 
 async def running_engine(args: argparse.Namespace) -> EngineClient | None:
-    place = root_of(args.root)
-    return await find(place, data_dir_of(args.data_dir, place))
+    return await find(*_home_and_setting(args.data_dir, root_of(args.root)))
 
 
 def settled(work: Callable[[], Awaitable[int]], as_json: bool = False) -> int:

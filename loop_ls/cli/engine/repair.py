@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from loop_ls.cli.engine.connect import add_place, data_dir_of, root_of
+from loop_ls.cli.engine.connect import add_place, data_folder_of, root_of
 
 FAILED = 2
 DAMAGED = 1
@@ -27,11 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0: the journal is whole, or is accepted now. 1: something is lost."""
-    from loop_ls.client import data_folder
     from loop_ls.engine.process.instance_lock import DataFolder, FolderRefused
 
-    root = root_of(args.root)
-    path = Path(args.data_dir).resolve() if args.data_dir else data_folder(root, data_dir_of(None, root))
+    path = data_folder_of(args.data_dir, root_of(args.root))
     if not path.is_dir():
         return _say(args, {"ok": True, "whole": True}, [f"No journal found in {path}."])
     folder = DataFolder(path)

@@ -11,8 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from loop_ls.cli.arguments import print_json
-from loop_ls.cli.engine.connect import add_place, data_dir_of, refuse, root_of
-from loop_ls.client import data_folder
+from loop_ls.cli.engine.connect import add_place, data_folder_of, refuse, root_of
 from loop_ls.client.engine_location import claim
 from loop_ls.client.refusal import refusal
 from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
@@ -56,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def folder_of(args: argparse.Namespace) -> Path:
-    root = root_of(args.root)
-    folder = data_folder(root, data_dir_of(args.data_dir, root))
+    folder = data_folder_of(args.data_dir, root_of(args.root))
     claim(folder)
     return folder
 

@@ -105,15 +105,14 @@ def _definition(word: str, args: argparse.Namespace) -> tuple[Path, JsonObject] 
 
 def found_loop(word: str, root: str | None, data_dir: str | None) -> tuple[Path, Path, str] | None:
     """The workspace, the file and the name of a role loop or assistant of this name; None: it names something else."""
-    from loop_ls.cli.engine.connect import data_dir_of
-    from loop_ls.client import data_folder
+    from loop_ls.cli.engine.connect import data_folder_of
     from loop_ls.engine.assistants.discovery import Assistants
     from loop_ls.engine.roles.definitions import definitions
 
     place = root_of(root)
     if not _is_bare_name(word, place):
         return None
-    data = data_folder(place, data_dir_of(data_dir, place))
+    data = data_folder_of(data_dir, place)
     known = next((one for one in definitions(place.as_posix(), data) if one.name == word and not one.built_in), None)
     if known is not None:
         return place, place / known.path, word

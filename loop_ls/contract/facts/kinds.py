@@ -23,13 +23,15 @@ from loop_ls.text.json_value import Json
 class RunStarted(Payload):
     """`files`: path (relative to the root) -> hash of every file the run can reach.
     `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork).
-    `user`: whose token started it; None is the owner of the data folder."""
+    `user`: whose token started it; None is the owner of the data folder. `project`: the folder whose settings count
+    for it, where that is not `root`; its caps of a day and of a project are those of that folder."""
 
     kind = "run_started"
     format: str
     name: str
     target: dict[str, Json]
     root: str = ""
+    project: str | None = None
     uri: str | None = None
     path: str | None = None
     limits: dict[str, Json] = {}

@@ -55,6 +55,7 @@ class RunState(NamedTuple):
     uri: str | None = None
     path: str | None = None
     root: str = ""
+    project: str | None = None  # whose settings count for it, where that is not `root`
     target: JsonObject | None = None
     session_id: str | None = None
     goal: str | None = None
@@ -104,6 +105,11 @@ class RunState(NamedTuple):
     last_seq: int = 0
     last_position: int = 0
     depth: int = 0
+
+    @property
+    def account(self) -> str:
+        """The project that pays for it: all who work under the same settings, wherever they were started."""
+        return self.project or self.root
 
     @property
     def ended(self) -> bool:
@@ -246,6 +252,7 @@ def _started(body: JsonObject, at: float) -> Changes:
         "uri": body.get("uri"),
         "path": body.get("path"),
         "root": body.get("root", ""),
+        "project": body.get("project"),
         "target": body.get("target"),
         "session_id": body.get("sessionId"),
         "goal": body.get("goal"),

@@ -60,7 +60,8 @@ $$;
 
 -- What calls have cost, by the project of their run: the account of a project adds it up.
 create or replace view loop_ls.spending as
-    select f.position, coalesce(s.started->'root'->>'', s.started->>'root') as project,
+    select f.position, coalesce(s.started->'project'->>'', s.started->>'project', s.started->'root'->>'',
+            s.started->>'root') as project,
         to_char(to_timestamp(f.at) at time zone 'UTC', 'YYYY-MM-DD') as day,
         coalesce((c.call->>'usd')::float8, 0) as usd,
         coalesce((c.call->'tokens'->>'input')::bigint, 0) + coalesce((c.call->'tokens'->>'output')::bigint, 0) as tokens
@@ -102,10 +103,11 @@ begin
             perform 1 from loop_ls.head for update;  -- no call is written while what was spent is added up
             insert into loop_ls.account
                 select s.project, d.day, sum(s.usd), sum(s.tokens)
-                from loop_ls.spending s, lateral (values (''), (s.day)) d(day)
+                from loop_ls.spending s, lateral (values (''),
+                    (to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD'))) d(day)
                 where s.project = (select s2.project from loop_ls.spending s2
                         join loop_ls.fact f on f.position = s2.position where f.run = r.number limit 1)
-                    and d.day in ('', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD'))
+                    and s.day >= d.day
                 group by 1, 2 on conflict do nothing;
             delete from loop_ls.fact where run = r.number;
             delete from loop_ls.entry where run = r.number;
@@ -163,7 +165,8 @@ begin
     if 'call' = any(kinds) and exists (select 1 from loop_ls.account) then
         update loop_ls.account a set usd = a.usd + s.usd, tokens = a.tokens + s.tokens
             from (select project, d.day, sum(usd) as usd, sum(tokens) as tokens
-                from loop_ls.spending p, lateral (values (''), (p.day)) d(day)
+                from loop_ls.spending p, lateral (values (''),
+                    (to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD'))) d(day)  -- no engine's clock
                 where position > base group by project, d.day) s
             where a.project = s.project and a.day = s.day;
     end if;
@@ -235,7 +238,7 @@ begin
         perform 1 from loop_ls.head for update;  -- no call is written meanwhile
         insert into loop_ls.account
             select hold.project, today, coalesce(sum(s.usd), 0), coalesce(sum(s.tokens), 0) from loop_ls.spending s
-            where s.project = hold.project and today in ('', s.day);
+            where s.project = hold.project and s.day >= today;  -- a clock that was behind gives no money back
     end if;
     delete from loop_ls.held h where h.project = hold.project and h.day = today and not exists (
         select 1 from dbos.workflow_status w
@@ -311,14 +314,20 @@ def prepare(db: Any, migrations: dict[int, Callable[[Any], None]] = MIGRATIONS) 
                     "Choose another database with `engine.databaseUrl`.",
                 )
             migrations[step](db)
-        db.execute(TABLES)
-        now = {"format": str(FORMAT), "functions": hashlib.sha256(FUNCTIONS.encode()).hexdigest()}
+        now = {"format": str(FORMAT), "tables": _sum(TABLES), "functions": _sum(FUNCTIONS)}
+        # Each of these locks out the engines that are working: only the first engine of a version does it.
+        if known.get("tables") != now["tables"]:
+            db.execute(TABLES)
         if known.get("functions") != now["functions"]:
             db.execute(FUNCTIONS)
         for row in now.items() - known.items():
             db.execute(
                 "insert into loop_ls.meta values(%s, %s) on conflict (name) do update set value = excluded.value", row
             )
+
+
+def _sum(statements: str) -> str:
+    return hashlib.sha256(statements.encode()).hexdigest()
 
 
 def newer(version: object) -> JournalRefused:

@@ -8,7 +8,7 @@ does; the others are shared with the runs beside it, and hear of every call from
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -42,19 +42,27 @@ class _Calendar:
 class DayLedger(Ledger):
     """What a project has spent today: at midnight there is nothing in it, for all who look at it."""
 
-    def __init__(self, caps: Caps, spent: Cost, clock: Callable[[], float], name: str) -> None:
-        super().__init__(caps, spent, name)
-        day = today(clock())
-        self._clock, self._calendar = clock, _Calendar(day, {day: Cost()})
+    def __init__(self, caps: Caps, recorded: Mapping[Day, Cost], clock: Callable[[], float], name: str) -> None:
+        """`recorded`: what was spent on each day. What is recorded for a later day than today was spent before now, so
+        it counts today as well: a clock that is behind gives no money back."""
+        day, begun, whole = today(clock()), dict[Day, Cost](), Cost()
+        for each in sorted({day, *(one for one in recorded if one > day)}):
+            begun[each] = whole
+            whole = whole.plus(recorded.get(each, Cost()))
+        super().__init__(caps, whole, name)
+        self._clock, self._calendar = clock, _Calendar(day, begun)
 
     def begin(self) -> None:
-        """A clock that is put back, or forth and back, gives nobody's money back: a day begins once."""
+        """A clock that is put back, or forth and back, gives nobody's money back: a day begins once, and not after one
+        that comes later."""
         now, calendar = today(self._clock()), self._calendar
         if now == calendar.day:
             return
-        whole = self.spent.plus(calendar.begun[calendar.day])
-        calendar.begun.setdefault(now, whole if now > calendar.day else calendar.begun[calendar.day])
-        calendar.day, self.spent = now, whole.plus(calendar.begun[now].taken_back())
+        whole, begun = self.spent.plus(calendar.begun[calendar.day]), calendar.begun
+        if now not in begun:
+            later = [day for day in begun if day > now]
+            begun[now] = begun[min(later)] if later else whole
+        calendar.day, self.spent = now, whole.plus(begun[now].taken_back())
 
 
 @dataclass(eq=False, slots=True)

@@ -7,6 +7,7 @@ import json
 import logging
 import math
 from collections.abc import Iterable, Mapping
+from datetime import date
 from pathlib import Path
 
 from loop_ls.contract.private_file import write_private
@@ -27,28 +28,25 @@ class UnrecordedSpending:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
-    def of(self, project: str, day: Day) -> tuple[Cost, Cost]:
-        """On that day, and in all. Raises `JournalRefused`."""
-        return _of(self._read(), project, day)
+    def of(self, project: str) -> dict[Day, Cost]:
+        """By the days on which it was spent. Raises `JournalRefused`."""
+        return _of(self._read(), project)
 
-    def add(self, project: str, day: Day, cost: Cost) -> None:
+    def add(self, project: str, days: Mapping[Day, Cost]) -> None:
         """What a trial has cost just now."""
         try:
-            self.add_all(day, [(project, cost, cost)])
+            self.add_all([(project, days)])
         except (OSError, JournalRefused) as error:
             logger.warning("the cost of a trial cannot be saved in %s: %s", self._path, error)
 
-    def add_all(self, day: Day, spent: Iterable[tuple[str, Cost, Cost]]) -> None:
-        """Projects, with what they have spent on that day and in all. Raises `OSError` and `JournalRefused`."""
+    def add_all(self, spent: Iterable[tuple[str, Mapping[Day, Cost]]]) -> None:
+        """Projects, with what they have spent on each day. Raises `OSError` and `JournalRefused`."""
         known = dict(self._read())
-        for project, of_day, in_all in spent:
-            last, whole = _of(known, project, day)
-            own: JsonObject = {
-                "day": list(day),
-                "lastDay": _wire(last.plus(of_day)),
-                "whole": _wire(whole.plus(in_all)),
-            }
-            known[project] = own
+        for project, days in spent:
+            all_days = _of(known, project)
+            for day, cost in days.items():
+                all_days[day] = all_days.get(day, Cost()).plus(cost)
+            known[project] = {_written(day): _wire(cost) for day, cost in all_days.items()}
         write_private(self._path, known)
 
     def require_whole(self) -> None:
@@ -80,10 +78,7 @@ def damage(folder: Path) -> str:
 
 
 def _is_sound(entry: Json) -> bool:
-    found = as_object(entry)
-    day = found.get("day")
-    dated = isinstance(day, list) and len(day) == 3 and all(type(part) is int for part in day)
-    return dated and all(map(_is_cost, (found.get("lastDay"), found.get("whole"))))
+    return isinstance(entry, dict) and all(_day(day) is not None and _is_cost(cost) for day, cost in entry.items())
 
 
 def _is_cost(written: Json) -> bool:
@@ -92,10 +87,21 @@ def _is_cost(written: Json) -> bool:
     return usd is not None and math.isfinite(usd) and usd > -0.01 and tokens is not None and tokens >= 0
 
 
-def _of(known: Mapping[str, Json], project: str, day: Day) -> tuple[Cost, Cost]:
-    found = as_object(known.get(project))
-    whole, last = _cost(found.get("whole")), _cost(found.get("lastDay"))
-    return (last if found.get("day") == list(day) else Cost()), whole
+def _of(known: Mapping[str, Json], project: str) -> dict[Day, Cost]:
+    days = ((_day(day), _cost(cost)) for day, cost in as_object(known.get(project)).items())
+    return {day: cost for day, cost in days if day is not None}
+
+
+def _day(written: str) -> Day | None:
+    try:
+        found = date.fromisoformat(written)
+    except ValueError:
+        return None
+    return found.year, found.month, found.day
+
+
+def _written(day: Day) -> str:
+    return date(*day).isoformat()
 
 
 def _cost(written: Json) -> Cost:

@@ -13,7 +13,7 @@ from loop_ls.engine.starting.recorded import why_unread
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
 from loop_ls.formats.settings.model import Problem, file_values, settings_of
 from loop_ls.index.disk.discovery import read_text
-from loop_ls.index.disk.projects import home_of, project_folder
+from loop_ls.index.disk.projects import settings_folder
 from loop_ls.text.json_value import Json
 
 #: The keys of settings whose problems change what a run may spend or where its texts go.
@@ -23,8 +23,7 @@ _GRAVE = re.compile(r"limits(?:\..*)?|providers(?:\.[^.]*(?:\.(?:baseUrl|kind|ap
 def require_sound_settings(root: Path, path: str, editor: Mapping[str, Json], grave: re.Pattern[str] = _GRAVE) -> None:
     """The settings of the project that the file at `path` below `root` lies in, of `root` where `path` is empty;
     `grave` matches the keys whose problems stop a start. Raises `Refused`. Reads the disk, so not for the loop."""
-    folder = home_of(root.as_posix(), path)  # as the run that starts finds its settings
-    home = Path(project_folder(folder) or folder)
+    home = Path(settings_folder(root.as_posix(), path))
     text = read_text((home / SETTINGS_NAME).as_posix())
     if text is None and (home / SETTINGS_NAME).exists():
         raise _refused(f"{SETTINGS_NAME} cannot be read: {why_unread(home.as_posix(), SETTINGS_NAME)}")

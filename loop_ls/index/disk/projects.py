@@ -63,5 +63,17 @@ def home_of(root: str, path: str) -> str:
     return found if found is not None and is_below(root, found) else root
 
 
+def settings_folder(root: str, path: str) -> str:
+    """The folder whose settings count for the file at `path` below `root`, also where they lie above `root`: who spends
+    money under the same settings draws on one account. `root` where there are none."""
+    home = home_of(root, path)
+    return project_folder(home) or home
+
+
+def engine_home(root: str | Path) -> Path:
+    """Where the engine of a workspace folder is at home: its project. Its folders share one engine and one record."""
+    return Path(settings_folder(Path(root).as_posix(), ""))
+
+
 def is_below(folder: str, path: str) -> bool:
     return path.startswith(f"{folder.rstrip('/')}/")

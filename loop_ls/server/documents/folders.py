@@ -15,7 +15,7 @@ from loop_ls.formats.registry import SETTINGS
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.disk.discovery import find_roots, load_settings, nested_projects, project_at
 from loop_ls.index.disk.ignored import Ignored
-from loop_ls.index.disk.projects import is_below, project_folder
+from loop_ls.index.disk.projects import engine_home, is_below, project_folder
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.disk.uris import folder_of, uri_of
 from loop_ls.index.document import Document
@@ -161,6 +161,11 @@ class Folder:
         return self.workspace.settings
 
     @property
+    def engine_home(self) -> Path:
+        """The folder whose engine runs its files."""
+        return Path.cwd() if self.path is None else self._engine_home
+
+    @property
     def data_dir(self) -> str | None:
         return self.settings.engine.data_dir
 
@@ -178,6 +183,7 @@ class Folder:
     def read_settings(self) -> bool:
         """Read the settings again; whether they, or the places of workflows, differ. What cannot be used
         is logged and left out (UP-30, UP-35)."""
+        self._engine_home = engine_home(self.text)
         try:
             settings, problems = load_settings(self.text, self.editor_settings)
             roots = self._roots(settings)

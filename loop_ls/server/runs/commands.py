@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -210,8 +210,7 @@ class Runs:
         an engine that somebody starts later is found by a client that lists runs."""
         found = []
         every = [] if uri is not None else list(self._session.all_folders())
-        for folder in every or [self.default_folder(uri)]:
-            link, _ = self._link(folder)
+        for link in self._links_of(every or [self.default_folder(uri)]):
             if (client := await link.find()) is not None:
                 found.append(client)
             elif await self._access.recorded(link.root, link.data_dir):
@@ -356,13 +355,17 @@ class Runs:
                 await watch.track(link, new, opened=self._session.open.get(record.key))
 
     def _link(self, folder: Folder) -> tuple[EngineLink, RunWatch]:
-        path = self._path(folder)
+        path = folder.engine_home
         found = self._links.get(str(path))
         if found is None:
             watch = RunWatch(self._context, self._show)
             link = EngineLink(self._access, path, folder.data_dir, watch.listen, self._own)
             found = self._links[str(path)] = (link, watch)
         return found
+
+    def _links_of(self, folders: Iterable[Folder]) -> list[EngineLink]:
+        """Each once: folders of one project share their engine."""
+        return list(dict.fromkeys(self._link(folder)[0] for folder in folders))
 
     def _own(self, work: Coroutine[object, None, None], name: str) -> asyncio.Task[None]:
         return self._context.tasks.start(work, name)
@@ -382,8 +385,8 @@ class Runs:
         session = self._session
         folders = [session.folder_of(uri)] if uri is not None else list(session.all_folders())
         found = []
-        for folder in folders:
-            if (client := await self._link(folder)[0].find()) is not None:
+        for link in self._links_of(folders):
+            if (client := await link.find()) is not None:
                 found.append(client)
         return found
 

@@ -51,6 +51,7 @@ class EngineInProcess:
             {"workflow": self},
             lambda plan: PaidModels(),
             self,
+            clock=time.time,
             storage=lambda: PostgresStorage(order["url"]),
             workers=lambda made: PostgresWorkers(made, takes=order["takes"], beat=order["beat"], lease=order["lease"]),
         )

@@ -198,6 +198,20 @@ def test_a_journal_of_a_newer_format_is_refused_when_it_is_opened_and_when_it_is
     assert storage.position() == 0
 
 
+@pytest.mark.parametrize("working_on", ["run", "worker", "fact", "spending"])
+async def test_an_engine_that_opens_the_journal_neither_waits_for_those_that_work_nor_stops_them(
+    storage: PostgresStorage, database: str, working_on: str
+) -> None:
+    """Two that each wait for a table of the other would end one of them: `cannot be reached`, at a busy time."""
+    async with await psycopg.AsyncConnection.connect(database) as db:
+        await db.execute(f"select count(*) from loop_ls.{working_on}")  # its lock lasts as long as the transaction
+        opening = asyncio.create_task(asyncio.to_thread(PostgresStorage, database))
+        done, _ = await asyncio.wait({opening}, timeout=20)
+        await db.rollback()
+        (await opening).close()
+    assert done, "it waited for the transaction"
+
+
 def test_a_server_that_is_not_there_is_refused_without_the_password(postgres: object) -> None:
     url = "postgresql://me:secret@127.0.0.1:9/none"
     with pytest.raises(JournalRefused) as refused:

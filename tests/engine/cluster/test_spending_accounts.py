@@ -111,3 +111,43 @@ async def test_costs_are_read_whatever_stands_beside_them(database: str) -> None
         for body in bodies:
             found = await (await db.execute("select loop_ls.object(%s)->>'usd'", (body,))).fetchone()
             assert found == ("0.5",)
+
+
+DAY = 24 * 3600.0
+
+
+@pytest.mark.parametrize("skew", [-DAY, -400 * DAY, DAY])
+async def test_an_engine_whose_clock_is_wrong_pays_from_the_account_of_today(
+    open_engine: Open, tmp_path: Path, skew: float
+) -> None:
+    """The server's clock says which day it is: what its facts say would be no day's money."""
+    engine = await open_engine("wrong", capped(tmp_path, "perDay"), skew=skew)
+    assert await ends(engine, await engine.start(1)) == {"completed": 1}
+    assert await ends(engine, await engine.start(1)) == {"completed": 1}
+    assert await ends(engine, await engine.start(1)) == {"budget": 1}
+
+
+async def test_what_is_recorded_for_a_later_day_was_spent_before_today_ends(
+    open_engine: Open, tmp_path: Path, database: str
+) -> None:
+    ahead = await open_engine("ahead", Workload(tmp_path, limits={}), skew=3 * DAY)
+    assert await ends(ahead, await ahead.start(2)) == {"completed": 2}
+    await ahead.close()
+    engine = await open_engine("right", capped(tmp_path, "perDay"))
+    assert await ends(engine, await engine.start(1)) == {"budget": 1}
+
+
+@pytest.mark.parametrize("long", [False, True], ids=["", "a reference to a long text"])
+async def test_a_run_counts_for_the_project_that_it_names_and_not_for_its_folder(database: str, long: bool) -> None:
+    """Whoever starts it in a folder of a project spends the money of the project."""
+    PostgresStorage(database).close()
+    project = '{"\\u0000":"abc"}' if long else '"/p"'
+    started = [f'{{"root":"/p/sub","project":{project}}}', '{"root":"/p"}']
+    async with await psycopg.AsyncConnection.connect(database) as db:
+        for run, first in enumerate(started, 1):
+            for seq, kind, body in ((1, "run_started", first), (2, "call", '{"usd":0.5}')):
+                await db.execute(
+                    "insert into loop_ls.fact values(%s, %s, %s, %s, 0, %s)", (run * 10 + seq, run, seq, kind, body)
+                )
+        found = await (await db.execute("select project, usd from loop_ls.spending order by position")).fetchall()
+    assert found == [("abc" if long else "/p", 0.5), ("/p", 0.5)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.journal import JournalRefused
-from loop_ls.engine.money.accounts import DayLedger
+from loop_ls.engine.money.accounts import DayLedger, today
 from loop_ls.engine.money.caps import CapReached, Caps
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.recovery.journal_repair import examined, repaired
@@ -156,7 +156,7 @@ async def test_a_run_is_not_deleted_where_its_cost_cannot_be_kept(
 
 
 @pytest.mark.parametrize(
-    "left", ["", "{", "[1]", '{"/p": {"day": [2026, 1, 1], "lastDay": {}, "whole": {"usd": "9"}}}']
+    "left", ["", "{", "[1]", '{"/p": {"2026-01-01": {"usd": "9"}}}', '{"/p": {"no day": {"usd": 9.0, "tokens": 1}}}']
 )
 @SPANS
 async def test_damage_of_what_is_kept_beside_the_record_is_told_and_gives_nobody_money_back(
@@ -190,6 +190,102 @@ async def test_damage_of_what_is_kept_beside_the_record_is_told_and_gives_nobody
     assert (await capped.run("one"))[-1]["reason"] == "budget"
 
 
+async def deleted(project: Project, run_id: str) -> None:
+    assert project.engine is not None
+    assert (await project.engine.delete(run_id))["ok"]
+
+
+async def kept(project: Project, run_id: str) -> None:
+    """Nobody does anything to it."""
+
+
+@SPANS
+@pytest.mark.parametrize("then", [kept, deleted])
+async def test_runs_of_one_project_share_its_account_whatever_folder_of_it_they_were_started_in(
+    capped: Project, then: Any
+) -> None:
+    """`--root sub` would be the money of the project once more."""
+    (capped.root / "sub" / "deep").mkdir(parents=True)
+    for name in ("sub", "sub/deep"):
+        capped.write(**{f"{name}/one": ONE})
+    first = await capped.run("one")
+    second = await capped.run("sub/one", root=str(capped.root / "sub"))
+    assert [facts[-1]["reason"] for facts in (first, second)] == ["completed"] * 2
+    await then(capped, second[0]["runId"])
+    third = {"name": "sub/deep/one", "root": str(capped.root / "sub" / "deep")}
+    assert (await capped.run(**third))[-1]["reason"] == "budget"
+    await capped.close()
+    await capped.open()
+    assert (await capped.run(**third))[-1]["reason"] == "budget"
+    assert not (await _tried(capped))["ok"]
+    assert len(capped.models.requests) == 2
+
+
+@SPANS
+async def test_a_project_inside_of_another_one_has_its_own_account(
+    capped: Project, request: pytest.FixtureRequest
+) -> None:
+    """Its runs are under its caps, whether they were started from above or in it."""
+    span = request.node.callspec.params["capped"]
+    (capped.root / "sub").mkdir()
+    capped.write(**{"sub/one": ONE})
+    (capped.root / "sub" / ".loop-ls.yaml").write_text(f"limits: {{{span}: {{budgetUsd: 1.2}}}}\n{PRICE}")
+    within = {"name": "sub/one", "root": str(capped.root / "sub")}
+    for started in ({"name": "one"}, {"name": "sub/one"}, within, {"name": "one"}):
+        assert (await capped.run(**started))[-1]["reason"] == "completed"
+    for started in ({"name": "one"}, {"name": "sub/one"}, within):
+        assert (await capped.run(**started))[-1]["reason"] == "budget"
+
+
+NOON = time.mktime((2026, 5, 5, 12, 0, 0, 0, 0, -1))
+HOURS = 3600.0
+
+
+@pytest.mark.parametrize("capped", ["perDay"], indirect=True)
+@pytest.mark.parametrize("then", [kept, deleted])
+@pytest.mark.parametrize("behind", [13 * HOURS, 40 * 24 * HOURS, 20_000 * 24 * HOURS], ids=["a day", "days", "1971"])
+async def test_an_engine_that_starts_while_its_clock_is_behind_gives_no_money_back(
+    capped: Project, behind: float, then: Any
+) -> None:
+    now = [NOON]
+    await capped.close()
+    await capped.open(clock=lambda: now[0])
+    for _ in range(2):
+        facts = await capped.run("one")
+        assert facts[-1]["reason"] == "completed"
+    await then(capped, facts[0]["runId"])
+    await capped.close()
+    now[0] = NOON - behind
+    await capped.open(clock=lambda: now[0])
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+    now[0] = NOON - 12.5 * HOURS  # it is put right, in two steps
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+    now[0] = NOON + HOURS
+    assert (await capped.run("one"))[-1]["reason"] == "budget"
+    now[0] = NOON + 24 * HOURS
+    assert (await capped.run("one"))[-1]["reason"] == "completed"
+
+
+@pytest.mark.parametrize("capped", ["perDay"], indirect=True)
+async def test_of_a_run_over_midnight_only_what_it_spent_since_then_counts(capped: Project) -> None:
+    now = [NOON]
+    await capped.close()
+    await capped.open(clock=lambda: now[0])
+    capped.write(two=ONE.replace("]", ", {name: again, run: 'Again {{write.output}}'}]"))
+    capped.models.script["again"] = ["w" * 50]
+
+    def midnight(request: Any) -> float:
+        now[0] = NOON + (24 * HOURS if request.place.endswith("again") else 0.0)
+        return 0.0
+
+    capped.models.wait = midnight
+    assert (await capped.run("two"))[-1]["reason"] == "completed"
+    await capped.close()
+    capped.models.wait = lambda request: 0.0
+    await capped.open(clock=lambda: now[0])
+    assert [(await capped.run("one"))[-1]["reason"] for _ in range(2)] == ["completed", "budget"]
+
+
 @SPANS
 async def test_mock_runs_are_in_no_account(capped: Project) -> None:
     for _ in range(3):
@@ -221,7 +317,7 @@ async def test_a_cap_on_tokens_is_as_good(tmp_path: Path) -> None:
 
 async def test_at_midnight_there_is_a_new_day() -> None:
     now = [time.mktime((2026, 5, 4, 23, 59, 0, 0, 0, -1))]
-    ledger = DayLedger(Caps(usd=1.0), Cost(0.9), lambda: now[0], "perDay.")
+    ledger = DayLedger(Caps(usd=1.0), {today(now[0]): Cost(0.9)}, lambda: now[0], "perDay.")
     with pytest.raises(CapReached):
         await ledger.hold([Cost(0.5)])
     now[0] += 120
@@ -231,7 +327,7 @@ async def test_at_midnight_there_is_a_new_day() -> None:
 
 async def test_a_clock_that_is_put_back_gives_no_money_back() -> None:
     now = [time.mktime((2026, 5, 5, 0, 1, 0, 0, 0, -1))]
-    ledger = DayLedger(Caps(usd=1.0), Cost(0.9), lambda: now[0], "perDay.")
+    ledger = DayLedger(Caps(usd=1.0), {today(now[0]): Cost(0.9)}, lambda: now[0], "perDay.")
     now[0] -= 120
     with pytest.raises(CapReached):
         await ledger.hold([Cost(0.5)])
@@ -245,7 +341,7 @@ async def test_a_clock_that_is_put_back_gives_no_money_back() -> None:
 @pytest.mark.parametrize("days", [-400, -1, 1, 3000])
 async def test_a_clock_that_was_wrong_for_a_moment_gives_no_money_back(days: int) -> None:
     now = [time.mktime((2026, 5, 5, 12, 0, 0, 0, 0, -1))]
-    ledger = DayLedger(Caps(usd=10.0), Cost(0.75), lambda: now[0], "perDay.")
+    ledger = DayLedger(Caps(usd=10.0), {today(now[0]): Cost(0.75)}, lambda: now[0], "perDay.")
     for _ in range(3):
         now[0] += days * 86_400
         ledger.count([("call", {"usd": 0.25})])
@@ -254,7 +350,7 @@ async def test_a_clock_that_was_wrong_for_a_moment_gives_no_money_back(days: int
     assert ledger.spent.usd == pytest.approx(1.5)
     now[0] += 86_400
     ledger.begin()
-    assert ledger.spent.usd == pytest.approx(0.75 if days == 1 else 0.0)  # that day began before
+    assert ledger.spent.usd == pytest.approx(0.75 if days > 0 else 0.0)  # that day, or a later one, began before
 
 
 @pytest.mark.parametrize("span", ["perDay", "perProject"])
@@ -315,7 +411,7 @@ async def test_an_agent_that_does_not_say_its_cost_works_where_no_dollars_are_li
 
 async def test_one_account_is_seen_under_the_caps_of_each_run() -> None:
     now = [time.mktime((2026, 1, 1, 12, 0, 0, 0, 0, -1))]
-    account = DayLedger(Caps(), Cost(0.5), lambda: now[0], "perDay.")
+    account = DayLedger(Caps(), {today(now[0]): Cost(0.5)}, lambda: now[0], "perDay.")
     narrow, wide = account.under(Caps(usd=1.0)), account.under(Caps(usd=9.0))
     _, hold = await wide.hold([Cost(0.4)])
     wide.settle(hold, Cost(0.4))

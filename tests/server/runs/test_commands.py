@@ -203,3 +203,22 @@ def test_a_run_can_be_shown_as_a_document(fake: Start, folder: Path) -> None:
     text = Path(answer["path"]).read_text("utf-8")
     assert text.startswith("# Run of `flow`")
     assert shown["params"]["uri"].endswith(f"{run_id}-transcript.md")
+
+
+def test_folders_of_one_project_share_its_engine(fake: Start, folder: Path) -> None:
+    """As in a terminal; two engines would be two records, and two accounts of the money of the project."""
+    one, other = folder / "one", folder / "other"
+    for each in (one, other):
+        each.mkdir()
+        for file in folder.glob("*.yaml"):
+            (each / file.name).write_text(file.read_text())
+    (folder / ".loop-ls.yaml").write_text("limits: {maxIterations: 9}\n")
+    editor = Editor(fake(), one)
+    added = {"added": [{"uri": other.as_uri(), "name": "other"}], "removed": []}
+    editor.client.notify("workspace/didChangeWorkspaceFolders", {"event": added})
+    there = {"uri": (other / "flow.yaml").as_uri()}
+    assert editor.command("loopLs.engine.status", there)["engine"]["running"] is False
+    run_id = editor.run({"iterations": 1})["runId"]
+    editor.wait_event("completed")
+    assert editor.command("loopLs.engine.status", there)["engine"]["running"] is True
+    assert [run["runId"] for run in editor.command("loopLs.runs", {})["runs"]] == [run_id]

@@ -606,13 +606,14 @@ export interface RoundStartedFact extends FactBase {
   textSha256: string;
 }
 
-/** `files`: path (relative to the root) -> hash of every file the run can reach. `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork). `user`: whose token started it; None is the owner of the data folder. */
+/** `files`: path (relative to the root) -> hash of every file the run can reach. `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork). `user`: whose token started it; None is the owner of the data folder. `project`: the folder whose settings count for it, where that is not `root`; its caps of a day and of a project are those of that folder. */
 export interface RunStartedFact extends FactBase {
   kind: "run_started";
   format: string;
   name: string;
   target: Record<string, unknown>;
   root?: string;
+  project?: string;
   uri?: string;
   path?: string;
   limits?: Record<string, unknown>;
