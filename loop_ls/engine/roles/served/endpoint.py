@@ -28,31 +28,46 @@ CONNECTIONS = 8
 
 @dataclass(slots=True)
 class _Endpoint:
+    """`strangers` have not said the token yet, the oldest first: however many there are, they keep nobody out."""
+
     tools: Answering
     token: bytes
+    strangers: dict[asyncio.Task[None], None] = field(default_factory=dict)
     connections: set[asyncio.Task[None]] = field(default_factory=set)
 
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self.connections) >= CONNECTIONS:
-            writer.close()
-            return
+        if len(self.strangers) >= CONNECTIONS:
+            next(iter(self.strangers)).cancel()
         task = asyncio.ensure_future(self._served(reader, writer))
-        self.connections.add(task)
-        task.add_done_callback(self.connections.discard)
+        self.strangers[task] = None
+        task.add_done_callback(self._left)
+
+    def _left(self, task: asyncio.Task[None]) -> None:
+        self.strangers.pop(task, None)
+        self.connections.discard(task)
 
     async def close(self) -> None:
-        for task in tuple(self.connections):
+        tasks = (*self.strangers, *self.connections)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self.connections, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            if await self._knows_token(reader):
+            if await self._knows_token(reader) and self._admitted():
                 await self._answered(reader, writer)
         except (OSError, ValueError):  # it left, or a line of it is too long
             return
         finally:
             writer.close()
+
+    def _admitted(self) -> bool:
+        task = asyncio.current_task()
+        if task is None or len(self.connections) >= CONNECTIONS:
+            return False
+        self.strangers.pop(task, None)
+        self.connections.add(task)
+        return True
 
     async def _knows_token(self, reader: asyncio.StreamReader) -> bool:
         try:

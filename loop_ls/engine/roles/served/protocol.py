@@ -6,6 +6,7 @@ Written here and not taken from the SDK, which is no part of every installation:
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -15,11 +16,13 @@ from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
+logger = logging.getLogger(__name__)
+
 #: Versions of the protocol that we speak, newest last.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NAME = "loop-ls-stage"
 
-PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
+PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, BAD_PARAMETERS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 
 
 class Answering(Protocol):
@@ -41,7 +44,11 @@ async def answer(line: bytes, tools: Answering) -> JsonObject | None:
         return _error(None, INVALID_REQUEST, "the message is not a request")
     if "id" not in message or method is None:  # a notification, or an answer to what we never ask
         return None
-    return await _answered(message["id"], method, as_object(message.get("params")), tools)
+    try:
+        return await _answered(message["id"], method, as_object(message.get("params")), tools)
+    except Exception:  # of one request, which is no reason to leave the others without an answer
+        logger.exception("a request `%s` of an agent program failed", method[:60])
+        return _error(message["id"], INTERNAL_ERROR, "loop-ls could not answer this; its log says why")
 
 
 async def _answered(id_: Json, method: str, params: Mapping[str, Json], tools: Answering) -> JsonObject:

@@ -26,14 +26,18 @@ class Tools:
 
     def __init__(self) -> None:
         self.free, self.waiting = asyncio.Event(), asyncio.Event()
-        self.stopped = False
+        self.stopped = self.unlisted = False
 
     async def offered(self) -> tuple[ToolSpec, ...]:
+        if self.unlisted:
+            raise RuntimeError("a mistake of ours")
         return (ToolSpec("echo", "Says it again.", {"type": "object", "properties": {"text": {"type": "string"}}}),)
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Outcome:
         if name == "broken":
             raise Failure("tool_failed", "It is broken.")
+        if name == "faulty":
+            raise RuntimeError("a mistake of ours")
         if name == "wait":
             self.waiting.set()
             try:
@@ -131,6 +135,40 @@ async def test_a_tool_that_takes_long_keeps_no_other_waiting_and_ends_with_the_t
         assert answer["result"]["content"][0]["text"] == "It is broken."
     assert tools.stopped
     assert await line.heard() is None
+
+
+@pytest.mark.parametrize("method", ["tools/call", "tools/list"])
+async def test_a_mistake_in_one_answer_is_told_there_and_ends_no_other(method: str) -> None:
+    """A program whose server of tools is gone works on without them, and nobody knows why."""
+    tools = Tools()
+    async with serving(tools) as key:
+        line = await Line.to(key)
+        line.ask("tools/call", 1, name="wait")
+        await asyncio.wait_for(tools.waiting.wait(), SECONDS)
+        tools.unlisted = True
+        line.ask(method, 2, name="faulty")
+        answer = await line.heard()
+        assert (answer["id"], answer["error"]["code"]) == (2, -32603)
+        assert "a mistake of ours" not in answer["error"]["message"]
+        tools.free.set()
+        assert (await line.heard())["id"] == 1
+        line.ask("ping", 3)
+        assert (await line.heard())["result"] == {}
+
+
+async def test_strangers_who_say_nothing_keep_no_program_out() -> None:
+    """Everybody on this machine reaches the port."""
+    async with serving(Tools()) as key:
+        port = json.loads(key)["port"]
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * CONNECTIONS)]
+        line = await Line.to(key)
+        line.ask("ping")
+        assert (await line.heard())["result"] == {}
+        more = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * CONNECTIONS)]
+        line.ask("ping")
+        assert (await line.heard())["result"] == {}
+        for _, writer in (*silent, *more):
+            writer.close()
 
 
 async def test_a_client_of_the_sdk_uses_them_by_the_program_that_carries_its_messages(tmp_path: Path) -> None:
