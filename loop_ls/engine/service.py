@@ -47,6 +47,7 @@ from loop_ls.contract.answers import (
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted, WorktreeDecided
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.run_view.fold import RunView
+from loop_ls.engine.capabilities.repository_filters import filters_of
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
@@ -78,7 +79,7 @@ from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
-from loop_ls.engine.runs.same_folder import beside, writing_in
+from loop_ls.engine.runs.same_folder import begun_here, writing_in
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import ceiling_of, read_changes
@@ -313,7 +314,8 @@ class Engine:
             request = as_asked_by(read_request(argument, self.home), user, self.home)
             request = await self.journal.read(self._without_typed_keys, request)
             request = await self._with_earlier(request, user)
-            request = replace(request, beside=await writing_in(request.root.as_posix(), self._runs, self.journal))
+            others = await writing_in(request.root.as_posix(), self._runs, self.journal)
+            request = replace(request, beside=others, filters=await asyncio.to_thread(filters_of, request.root))
             prepared = await self._preparer.prepare(request, self._models)
             if request.agree_only:
                 plan = plan_of(prepared.started, prepared.texts)
@@ -418,7 +420,8 @@ class Engine:
                 texts = await self._texts(body)
                 source = body.get("source")
                 others = await writing_in(str(named["root"]), self._runs, self.journal)
-                started = started.model_copy(update={"plan": beside(started.plan, others)})
+                filters = await asyncio.to_thread(filters_of, str(named["root"]))
+                started = started.model_copy(update={"plan": begun_here(started.plan, others, filters)})
                 strange = body.get("imported") or (isinstance(source, Mapping) and source.get("kind") == "replay")
                 if strange or isinstance(self._preparer, Agreeing):  # what was agreed to may be taken back by now
                     consent = str(given["consent"]) if user is None and given.get("consent") else None

@@ -22,6 +22,7 @@ from loop_ls.engine.capabilities.values import (
     Beside,
     Capabilities,
     Capability,
+    FileFilter,
     OwnWorktree,
     Program,
     Variable,
@@ -32,7 +33,7 @@ from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_c
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, notified_program
+from loop_ls.engine.core.plan import BESIDE, ENHANCE, FILTERS, Plan, notified_program
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
@@ -60,7 +61,7 @@ def capabilities_of(plan: Plan, environ: Mapping[str, str]) -> Capabilities:
     capabilities = capabilities.in_place
     if not capabilities.works:
         return capabilities
-    return Capabilities.of((*capabilities.all, *([OwnWorktree(plan.home)] if named else _beside(plan))))
+    return Capabilities.of((*capabilities.all, *(_worktree(plan) if named else _beside(plan))))
 
 
 def wants_worktree(plan: Plan) -> bool:
@@ -119,6 +120,12 @@ def test_words(assistant: Assistant) -> tuple[str, ...]:
 def _notified(plan: Plan) -> list[Capability]:
     words = notified_program(plan)
     return [Program(words, plan.root)] if words else []
+
+
+def _worktree(plan: Plan) -> Iterator[Capability]:
+    yield OwnWorktree(plan.home)
+    for command in cast("list[str]", plan.details.get(FILTERS) or []):
+        yield FileFilter(command, plan.home)
 
 
 def _beside(plan: Plan) -> Iterator[Capability]:

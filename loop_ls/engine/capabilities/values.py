@@ -129,6 +129,14 @@ class OwnWorktree:
     folder: str = ""
 
 
+@equal_record
+class FileFilter:
+    """Git starts it for files of the worktree, because the own settings of the repository around `folder` say so."""
+
+    command: str
+    folder: str = ""
+
+
 Capability = (
     Program
     | AnyCommand
@@ -140,13 +148,14 @@ Capability = (
     | EmbeddedModel
     | Beside
     | OwnWorktree
+    | FileFilter
 )
 
 
 def asks(one: Capability) -> bool:
     """Whether a person has to agree to it."""
     match one:
-        case Program() | AnyCommand() | Beside() | OwnWorktree():
+        case Program() | AnyCommand() | Beside() | OwnWorktree() | FileFilter():
             return True
         case ToolUse(harmless=harmless):
             return not harmless
@@ -189,6 +198,8 @@ def identity(one: Capability) -> str:
             told = ["beside", run_id]
         case OwnWorktree(folder=folder):
             told = ["own worktree", folder]
+        case FileFilter(command=command, folder=folder):
+            told = ["file filter", command, folder]
         case never:
             assert_never(never)
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
@@ -240,6 +251,8 @@ def sentence(one: Capability) -> str:
         case OwnWorktree(folder=folder):
             told = "not in your files: starts `git`, which makes a branch and commits each iteration to it"
             return literal(f"works in a Git worktree of its own for {folder}, {told}")
+        case FileFilter(command=command, folder=folder):
+            return literal(f"starts `{command}` for files of its worktree, as the Git settings of {folder} say")
         case never:
             assert_never(never)
 
@@ -315,7 +328,7 @@ class Capabilities:
 
 NOTHING = Capabilities()
 _ORDER: tuple[type, ...] = (
-    *(Beside, OwnWorktree, Program, AnyCommand, ToolUse, Endpoint, Variable),
+    *(Beside, OwnWorktree, FileFilter, Program, AnyCommand, ToolUse, Endpoint, Variable),
     *(WritesFile, ReadingCommands, EmbeddedModel),
 )
 

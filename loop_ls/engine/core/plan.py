@@ -19,6 +19,8 @@ from loop_ls.text.record import equal_record
 ENHANCE = "enhance"
 #: Where the plan of a run names those that go on in its folder: `{runId, name}`.
 BESIDE = "beside"
+#: Where it has the filters that the repository's own settings start for its files.
+FILTERS = "gitFilters"
 
 
 @equal_record

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import BESIDE
+from loop_ls.engine.core.plan import BESIDE, FILTERS
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.index.disk.uris import path_of, uri_of
@@ -55,7 +55,8 @@ class StartRequest:
     ends, with those of the case that it names; None: they do not. `agree_only`: what the run may do is agreed to, and
     nothing starts. `start_from` and `end_at` choose a part of the workflow, whose other outputs are `pinned`, or those
     of the run `outputs_of` (`earlier`, once it is read). `path` is empty where a definition is started by its name
-    alone. `beside` are runs that go on in the folder and may write there, `{runId, name}`."""
+    alone. `beside` are runs that go on in the folder and may write there, `{runId, name}`; `filters` are commands that
+    Git would start for files of the repository."""
 
     root: Path
     path: str
@@ -88,15 +89,22 @@ class StartRequest:
     settings: Mapping[str, Json] = field(default_factory=dict)
     enhance: Mapping[str, Json] = field(default_factory=dict)
     beside: tuple[Mapping[str, Json], ...] = ()
+    filters: tuple[str, ...] = ()
 
     @property
     def noted(self) -> JsonObject:
         """What the plan of every run keeps of its start."""
-        return {BESIDE: [dict(one) for one in self.beside]} if self.beside else {}
+        return around(self.beside, self.filters)
 
     @property
     def uri(self) -> str:
         return uri_of(self.root / self.path)
+
+
+def around(beside: Iterable[Mapping[str, Json]], filters: Iterable[str]) -> JsonObject:
+    """What a plan keeps of where its run begins; nothing where there is nothing."""
+    found: JsonObject = {BESIDE: [dict(one) for one in beside], FILTERS: [*filters]}
+    return {name: value for name, value in found.items() if value}
 
 
 def read_request(argument: object, home: Path | None = None) -> StartRequest:

@@ -179,7 +179,8 @@ async def _there(run: LiveRun, plan: Plan, recorder: JournalRecorder, journal: J
 
 
 async def _earlier(plan: Plan, journal: Journal) -> tuple[str, str] | None:
-    """Where the run began from which this one is forked, and what it had committed up to where this one goes on."""
+    """Where the run began from which this one is forked, and what it had committed up to where this one goes on. One
+    that came in by a file has no commits here, whatever it says."""
     source = as_object(plan.source)
     if source.get("kind") != "fork":
         return None
@@ -189,6 +190,8 @@ async def _earlier(plan: Plan, journal: Journal) -> tuple[str, str] | None:
     while after is not None:
         page = await journal.facts(text_field(source, "runId"), after, PAGE)
         for event in page.events:
+            if event.kind == "run_started" and event.body.get("imported"):
+                return None
             if event.kind == "iteration_started" and event.body.get("place") == ends:
                 return (base, commit) if base else None
             if event.kind == "worktree_made":

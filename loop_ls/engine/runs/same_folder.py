@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import BESIDE, Plan, read_plan
+from loop_ls.engine.core.plan import BESIDE, FILTERS, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.core.start_request import around
 from loop_ls.engine.journal import Journal, JournalRefused
 from loop_ls.engine.runs.registry import LiveRun, Runs
 from loop_ls.text.json_value import Json, JsonObject
@@ -23,11 +24,11 @@ async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObjec
     return tuple({"runId": run.run_id, "name": run.state.name} for run in near)
 
 
-def beside(plan: Mapping[str, Json], others: Sequence[JsonObject]) -> JsonObject:
-    """The plan of a run that begins beside these, and not beside those that its record names."""
+def begun_here(plan: Mapping[str, Json], others: Sequence[JsonObject], filters: Sequence[str]) -> JsonObject:
+    """The plan of a run that begins beside these, and with these filters, not with those that its record names."""
     return {
-        **{name: value for name, value in plan.items() if name != BESIDE},
-        **({BESIDE: [*others]} if others else {}),
+        **{name: value for name, value in plan.items() if name not in (BESIDE, FILTERS)},
+        **around(others, filters),
     }
 
 

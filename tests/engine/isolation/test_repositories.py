@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from loop_ls.engine.capabilities.guard import permitting
+from loop_ls.engine.capabilities.repository_filters import filters_of
+from loop_ls.engine.capabilities.values import Capabilities, FileFilter, OwnWorktree
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff
 from loop_ls.engine.runs.isolation.git import for_people
@@ -27,6 +31,12 @@ def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of(root: Path, tmp_path: Path) -> Worktree:
     return Worktree.of(str(root), tmp_path / "data", "1", BRANCH)
+
+
+def as_agreed(root: Path) -> AbstractContextManager[None]:
+    """As in a run to which its owner agreed."""
+    filters = [FileFilter(command, str(root)) for command in filters_of(root)]
+    return permitting(lambda: Capabilities.of([OwnWorktree(str(root)), *filters]))
 
 
 def work(folder: Path) -> None:
@@ -48,7 +58,7 @@ async def test_what_is_the_users_stays_and_what_was_made_is_applied(
     root = kind(tmp_path / "user")
     before = picture(root)
     worktree = of(root, tmp_path)
-    with for_people(str(root)):
+    with as_agreed(root):
         made = await worktree.make()
         folder = Path(made["folder"])
         work(folder)

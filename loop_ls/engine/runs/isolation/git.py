@@ -24,8 +24,18 @@ LONGEST = 300.0
 _SETTINGS = (
     *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.splitIndex=false", "core.untrackedCache=false"),
     *("commit.gpgSign=false", "gc.auto=0", "maintenance.auto=false", "core.quotePath=false"),
+    # A folder of a repository may be one itself, made of files that were committed as any others.
+    "safe.bareRepository=explicit",
     *("submodule.recurse=false", "core.safecrlf=false", "core.logAllRefUpdates=false", "advice.addEmbeddedRepo=false"),
 )
+#: Nobody is asked, nothing of the user is locked, and nothing is fetched: settings of a repository say by what program.
+_ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
 _WORDS = ("git", *(word for setting in _SETTINGS for word in ("-c", setting)))
 #: Where the user says which settings are theirs.
 _KEPT = ("XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
@@ -90,7 +100,7 @@ class Git:
 
     async def _ran(self, words: Sequence[str], text: str | None) -> Said:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        env = reduced(os.environ, **kept, GIT_TERMINAL_PROMPT="0", GIT_OPTIONAL_LOCKS="0", LC_ALL="C", **self.more)
+        env = reduced(os.environ, **kept, **_ENVIRONMENT, **self.more)
         stdin = DEVNULL if text is None else PIPE
         running = await start((*_WORDS, *words), cwd=self.folder, env=env, stdin=stdin)
         try:

@@ -14,6 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
+from loop_ls.engine.capabilities.guard import permitted
+from loop_ls.engine.capabilities.repository_filters import FILTERS
+from loop_ls.engine.capabilities.values import FileFilter, literal
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runs.isolation.git import CODE, Git, Said
 
@@ -69,6 +72,7 @@ class Worktree:
         """At the last commit; or `earlier`: for the changes since that commit, at this one. What an attempt before left
         is thrown away: nobody has worked there. Raises `Failure` with why there can be none."""
         top, prefix = await self._place()
+        await self._require_known_filters()
         base = await self._commit_of("HEAD")
         if base is None:
             raise _no("the repository has no commit yet", "Commit once, or remove `isolate`.")
@@ -108,7 +112,20 @@ class Worktree:
             raise _no("this folder is inside of a repository's `.git`", "Remove `isolate`.")
         if said.status or len(said.lines) != 4:
             raise _no(_no_repository(said), "Run `git init` and commit, or remove `isolate`.")
+        if not await asyncio.to_thread(os.path.exists, Path(said.lines[3], ".git")):
+            raise _no("the settings of this repository say that its files are elsewhere", "Remove `isolate`.")
         return said.lines[3], said.lines[2]
+
+    async def _require_known_filters(self) -> None:
+        """What Git would start for files by the repository's own settings was shown to whoever agreed. Raises
+        `Failure`."""
+        told = await self._git.run("config", "--show-scope", "-z", "--get-regexp", FILTERS)
+        scopes, settings = told.parts[::2], told.parts[1::2]
+        for scope, setting in zip(scopes, settings, strict=False):
+            command = shown(setting.partition("\n")[2])
+            if scope in ("local", "worktree") and command and not permitted().has(FileFilter(command, self.root)):
+                why = f"the Git settings of the repository start `{command}` for its files, without permission"
+                raise _no(literal(why), "Write that into its `.git/config` itself, then start the run again.")
 
     async def _commit_of(self, name: str) -> str | None:
         said = await self._git.run("rev-parse", "--verify", "-q", f"{name}^{{commit}}")
@@ -235,6 +252,8 @@ def _no(why: str, hint: str) -> Failure:
 def _no_repository(said: Said) -> str:
     if "not a git repository" in said.err:
         return "the folder is in no Git repository"
+    if "safe.bareRepository" in said.err:
+        return "this is a bare repository, which has no files, or the inside of a `.git`"
     return said.why
 
 
