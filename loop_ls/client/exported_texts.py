@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from loop_ls.contract.endings import ENDED
 from loop_ls.contract.run_view.rounds import listed
+from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 
@@ -18,6 +19,10 @@ class FirstText(NamedTuple):
     text: str
     left: str | None
 
+    def is_known(self, text: str) -> bool:
+        """Whether the loop left this text there, or began with it."""
+        return text == self.text or text_hash(text) == self.left
+
 
 class FirstTexts(NamedTuple):
     """The workflow first, then the further files that the loop was allowed to change; `ended`: it is over;
@@ -26,6 +31,20 @@ class FirstTexts(NamedTuple):
     files: tuple[FirstText, ...]
     ended: bool
     imported: bool
+
+    def refusal(self, now: Mapping[FirstText, str | None]) -> str:
+        """Why these texts are not restored over those that the files hold `now`; empty where nothing is in the way."""
+        if self.imported:
+            return "This run was imported: its files are those of another folder."
+        if not self.ended:
+            return "The loop is still running: stop it first."
+        changed = [one for one, text in now.items() if text is not None and not one.is_known(text)]
+        return f"{paths(changed)} changed after the loop, so nothing was restored." if changed else ""
+
+
+def paths(files: Sequence[FirstText]) -> str:
+    *first, last = [str(one.path) for one in files]
+    return f"{', '.join(first)} and {last} were" if first else f"{last} was"
 
 
 def first_texts(run: Mapping[str, Json]) -> FirstTexts | None:

@@ -16,11 +16,10 @@ from loop_ls.cli.commands import run as plain
 from loop_ls.cli.engine.connect import engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, read_input, wanted
 from loop_ls.client import EngineClient
-from loop_ls.client.exported_texts import FirstText, first_texts
+from loop_ls.client.exported_texts import FirstText, first_texts, paths
 from loop_ls.client.refusal import refusal
 from loop_ls.contract.whole_files import replace_all
 from loop_ls.report.terminal_text import shown_lines
-from loop_ls.text.hash import text_hash
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Done, EnhanceStatus, Refusal
@@ -133,30 +132,15 @@ async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -
     found = first_texts(answer["run"])
     if found is None:
         return refusal("not_found", "The texts of the first round are not in the record.")
-    if found.imported:
-        return refusal("wrong_status", "This run was imported: its files are those of another folder.")
-    if not found.ended:
-        return refusal("wrong_status", "The loop is still running: stop it first.")
     now = {one: await asyncio.to_thread(_read, one.path) for one in found.files}
-    if changed := [one for one, text in now.items() if text is not None and not _is_known(one, text)]:
-        told = f"{_paths(changed)} changed after the loop, so nothing was restored."
-        return refusal("wrong_status", told)
+    if refused := found.refusal(now):
+        return refusal("wrong_status", refused)
     try:
         await asyncio.to_thread(_put_back, [one for one, text in now.items() if text != one.text])
     except OSError as error:
         return refusal("wrong_status", f"Nothing was restored: {error}.")
-    done: Shown = {"ok": True, "markdown": f"{_paths(found.files)} restored to round 1"}
+    done: Shown = {"ok": True, "markdown": f"{paths(found.files)} restored to round 1"}
     return done
-
-
-def _is_known(file: FirstText, text: str) -> bool:
-    """Whether the loop left this text there, or began with it."""
-    return text == file.text or text_hash(text) == file.left
-
-
-def _paths(files: Sequence[FirstText]) -> str:
-    *first, last = [str(one.path) for one in files]
-    return f"{', '.join(first)} and {last} were" if first else f"{last} was"
 
 
 def _put_back(files: Sequence[FirstText]) -> None:

@@ -97,15 +97,17 @@ async def revert(context: Context, argument: JsonObject) -> JsonObject:
     found = first_texts(part(told, "run"))
     if found is None:
         return refused("not_found", "The texts of the first round are not in the record.")
-    if found.imported:
-        return refused("wrong_status", "This run was imported: its files are those of another folder.")
+    held = {one: context.session.held(uris.from_path(one.path)) for one in found.files}
+    held[found.files[0]] = opened
+    now = {one: None if document is None else str(document.document.text) for one, document in held.items()}
+    if why := found.refusal(now):
+        return refused("wrong_status", why)
     changed: list[tuple[OpenDocument, str]] = []
-    for one in found.files:
-        held = opened if one is found.files[0] else context.session.held(uris.from_path(one.path))
-        if held is None:
+    for one, document in held.items():
+        if document is None:
             return refused("wrong_status", f"{one.path} cannot be read, so nothing was restored.")
-        if one.text != str(held.document.text):
-            changed.append((held, one.text))
+        if one.text != now[one]:
+            changed.append((document, one.text))
     label = "Enhance: restore round 1"
     if changed and (problem := await replace_texts(context.session, context.client, changed, label)):
         return refused("wrong_status", problem)

@@ -365,3 +365,51 @@ def test_the_change_of_a_pause_is_skipped_and_the_loop_stopped_by_commands(edito
     assert one.command("enhance.status", uri=one.uri)["state"]["state"] == "cancelled"
     assert one.buffer == FLOW
     assert [m for m in one.client.received if m.get("method") == "workspace/applyEdit"] == []
+
+
+def test_the_text_of_the_first_round_is_not_put_over_what_a_person_wrote_since(editor: Callable[..., Editor]) -> None:
+    one = editor(settings=SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    one.start()
+    one.event("loop_paused")
+    early = one.command("enhance.revert", uri=one.uri)
+    assert (early["code"], early["message"]) == ("wrong_status", "The loop is still running: stop it first.")
+    assert one.command("enhance.continue", uri=one.uri)["ok"]
+    one.take(one.asked("workspace/applyEdit"))
+    one.event("completed")
+    one.type(0, 0, "# mine\n")
+    late = one.command("enhance.revert", uri=one.uri)
+    assert (late["code"], "was changed after the loop" in late["message"]) == ("wrong_status", True)
+    assert one.buffer == "# mine\n" + KIND
+
+
+def test_EB_136_what_is_half_typed_in_the_buffer_is_told_and_stays(editor: Callable[..., Editor]) -> None:
+    quiet = {**EDITS, "window": {"workDoneProgress": False}}
+    one = editor(quiet, SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    one.start()
+    one.event("loop_paused", reason="between_rounds")
+    one.type(12, 0, "  - name: [\n")
+    typed = one.buffer
+    assert one.command("enhance.continue", uri=one.uri)["ok"]
+    why = one.event("loop_paused", reason="conflict")["failureReason"]
+    assert why.startswith("`report.yaml` cannot be run: line 13"), why
+    shown = [m["params"]["message"] for m in one.client.received if m.get("method") == "window/showMessage"]
+    assert any(why in told for told in shown), shown
+    assert why in one.command("enhance.status", uri=one.uri)["state"]["because"]
+    assert one.buffer == typed
+    assert one.command("enhance.skipEdits", uri=one.uri)["ok"]
+    assert one.event("completed")["reason"] == "fixation", "it ran once more what could be read"
+    assert one.buffer == typed
+
+
+def test_EB_137_an_editor_that_was_reloaded_takes_the_edit_that_waits(
+    editor: Callable[..., Editor], server: RawClient, tmp_path: Path
+) -> None:
+    one = editor()
+    one.start()
+    one.asked("workspace/applyEdit")
+    server.process.kill()
+    with RawClient(env={"LOOP_LS_DATA_DIR": str(tmp_path / "data")}) as fresh:
+        again = Editor(fresh, tmp_path / "project", EDITS, SETTINGS)
+        again.take(again.asked("workspace/applyEdit"))
+        assert again.event("completed")["reason"] == "converged"
+        assert again.buffer == KIND
