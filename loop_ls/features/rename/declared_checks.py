@@ -12,6 +12,7 @@ from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
 from loop_ls.index.checked_file import about
 from loop_ls.index.document import Document
+from loop_ls.index.enhanced_verifiers import named_verifiers
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.syntax.incremental.piece import Piece
@@ -24,6 +25,17 @@ def edits_beside(workspace: Workspace, workflow: Document, name: str, new: str) 
     for document in about(workspace, workflow, DECLARED_CHECKS, TEST_CASES):
         for piece, node in _named(document, name):
             span = _name_in(document, piece, node, name)
+            if span is not None:
+                yield document.uri, TextEdit(span, new)
+    yield from _in_settings(workspace, workflow, name, new)
+
+
+def _in_settings(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
+    key = workspace.key(workflow)
+    for document in workspace.documents.values():
+        for one in named_verifiers(document.whole.parts) if not document.is_workflow else ():
+            meant = one.workflow == key and text_of(one.node) == name
+            span = _name_in(document, one.piece, one.node, name) if meant else None
             if span is not None:
                 yield document.uri, TextEdit(span, new)
 

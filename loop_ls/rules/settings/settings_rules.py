@@ -18,6 +18,7 @@ from loop_ls.formats.settings.model import out_of_range
 from loop_ls.formats.settings.price import price_faults
 from loop_ls.index.checked_file import places_in
 from loop_ls.index.disk.discovery import folders
+from loop_ls.index.enhanced_verifiers import named_verifiers
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -441,22 +442,12 @@ def unknown_verifier(view: ObjectView) -> Iterator[Draft]:
           - {name: write, run: "Write about {{input}}"}
           - {name: review, needs: [write], run: "Begin with PASS or FAIL: is {{write}} clear?"}
     """
-    part = view.parts.get("enhance")
-    block = None if part is None else part.field.value
-    workflows = block.get("workflows") if isinstance(block, Block) else None
-    if part is None or workflows is None:
-        return
-    for one in _named(workflows):
-        field = None if one.block is None else one.block.get("verifiers")
-        document = view.workspace.by_key(one.name)
+    for workflow, piece, node in named_verifiers(view.parts):
+        document, name = view.workspace.by_key(workflow), text_of(node)
         places = None if document is None else places_in(document)
-        if field is None or places is None or not isinstance(field.node, Sequence):
+        missing = None if places is None or name is None else places.missing(Target(places.part, name))
+        if places is None or missing is None or name is None:
             continue
-        for item in [each for each in field.node.items if each is not None]:
-            name = text_of(item)
-            missing = None if name is None else places.missing(Target(places.part, name))
-            if missing is None or name is None:
-                continue
-            better = nearest(name, places.parts)
-            fix = (builders.reword(part.piece, item.span, better),) if better and isinstance(item, Scalar) else ()
-            yield draft(part.piece, mark(item), missing.told, fixes=fix)
+        better = nearest(name, places.parts)
+        fix = (builders.reword(piece, node.span, better),) if better and isinstance(node, Scalar) else ()
+        yield draft(piece, mark(node), missing.told, fixes=fix)

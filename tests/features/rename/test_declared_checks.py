@@ -56,6 +56,25 @@ def test_checks_of_a_step_follow_its_new_name(ask: Any) -> None:
     assert "{name: draft, vars: {input: draft}, assert: [{on: step.text, type: is-json}]}" in texts["flow.cases.yaml"]
 
 
+def test_verifiers_in_the_settings_follow_too(ask: Any) -> None:
+    asked = ask(f"""{FLOW}
+    #- .loop-ls.yaml
+    enhance:
+      workflows:
+        flow: {{verifiers: [draft_two, draft]}}
+        other: {{verifiers: [draft]}}
+""")
+    found = rename(asked.workspace, asked.document, asked.at, "text")
+    assert isinstance(found, Rename)
+    [text] = [
+        str(applied(asked.workspace.documents[uri], edits).text)
+        for uri, edits in found.edits.items()
+        if uri.endswith(".loop-ls.yaml")
+    ]
+    assert "flow: {verifiers: [draft_two, text]}" in text
+    assert "other: {verifiers: [draft]}" in text
+
+
 LOOP = """
     #- loops/pair.json
     {"name": "pair", "roles": [{"name": "write", "role": "coder", "prompt": "Write of {{to$0pic}}."}],
