@@ -32,6 +32,12 @@ def money(usd: float | None) -> str:
     return f"${whole:,}.{part.rstrip('0'):0<2}"
 
 
+def cost_of(state: RunStateView) -> str:
+    """Of a run: `$0.031`, or `$0.009 (simulated)` where scripts gave all answers and nobody is paid."""
+    cost = money(state.get("costUsd"))
+    return f"{cost} (simulated)" if cost and state.get("simulated") else cost
+
+
 def _rounded(number: float, digits: int) -> tuple[int, str]:
     """Half is rounded up, as JavaScript does: `format` rounds 1.125 to 1.12."""
     above, below = number.as_integer_ratio()

@@ -187,6 +187,8 @@ class RunStateView(Shortened):
     costUsd: NotRequired[float]
     unpriced: NotRequired[bool]
     """Some calls have no known price; `costUsd` is what is known."""
+    simulated: NotRequired[bool]
+    """Scripts gave all answers that have a price: nobody is paid `costUsd`."""
     caps: NotRequired[Caps]
     because: NotRequired[str]
     resumesAt: NotRequired[str]

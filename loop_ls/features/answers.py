@@ -245,6 +245,7 @@ class ShownRun:
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
     rounds: Rounds | None = None  # of an enhance loop
     mock: bool = False  # its answers are made up
+    simulated: bool = False  # so is its price
     until: str = ""  # when a paused one goes on by itself, in words
 
 

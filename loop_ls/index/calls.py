@@ -109,7 +109,8 @@ class _Counter:
         limit = most_iterations(self._workspace, element)
         judge = 1 if asks_judge(self._workspace, element) else 0
         most = None if limit is None or callee.most is None else limit * (callee.most + judge)
-        return Calls(callee.least + judge if judge else 0, most)
+        least = callee.least + judge if element.loop_mode == "refine" else 0  # there may be no items
+        return Calls(least, most)
 
     def _callee(self, document: Document, element: Element, path: tuple[str, ...]) -> Calls:
         callee = self._workspace.callee(document, element.reference)

@@ -65,7 +65,7 @@ def _add_id(verb: argparse.ArgumentParser, metavar: str, optional: bool) -> None
     if optional:
         verb.add_argument("id", metavar=metavar, nargs="?", help="Run id (default: the newest run)")
     else:
-        verb.add_argument("id", metavar=metavar)
+        verb.add_argument("id", metavar=metavar, help=runs_again.RUN)
 
 
 def run(args: argparse.Namespace) -> int:

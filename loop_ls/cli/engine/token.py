@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     listing = verbs.add_parser("list", help="List users and roles; never the tokens themselves")
     revoke = verbs.add_parser("revoke", help="Revoke a token, or all tokens of a user")
-    revoke.add_argument("which", metavar="ID|USER")
+    revoke.add_argument("which", metavar="ID|USER", help="Id of a token, or a user for all of theirs")
     for verb in (create, listing, revoke):
         add_place(verb)
         verb.add_argument("--json", action="store_true", help="Print one JSON object instead of text")

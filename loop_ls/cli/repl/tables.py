@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import iteration, outcome, since
 from loop_ls.cli.watch.words import error_text
-from loop_ls.contract.amounts import clock, money
+from loop_ls.contract.amounts import clock, cost_of, money
+from loop_ls.contract.endings import sign
 from loop_ls.report.terminal_text import first_line, shown, width
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _GLYPHS = {
     "waiting_approval": "●",
     "paused": "◉",
     "interrupted": "◉",
-    "completed": "✓",
     "failed": "✗",
     "blocked": "✗",
     "cancelled": "⊘",
@@ -40,7 +40,7 @@ def loops(states: list[RunStateView], going: int) -> list[str]:
         name = cut(state["name"], 40)
         rows.append(
             [
-                _GLYPHS.get(state["status"], "?"),
+                _glyph(state),
                 short(state["runId"]),
                 name,
                 f"{number}/{limit}",
@@ -50,6 +50,12 @@ def loops(states: list[RunStateView], going: int) -> list[str]:
             ]
         )
     return [f"Loops: {going} active, {len(states)} shown", *grid(rows)]
+
+
+def _glyph(state: RunStateView) -> str:
+    """A limit never looks like success."""
+    status = state["status"]
+    return sign(status, state.get("reason")) if status == "completed" else _GLYPHS.get(status, "?")
 
 
 def definitions(found: list[Definition]) -> list[str]:
@@ -75,7 +81,7 @@ def status(answer: ShownLoop) -> list[str]:
         f"  started    {state.get('startedAt') or '-'}",
         f"  completed  {state.get('endedAt') or '-'}",
     ]
-    if cost := money(state.get("costUsd")):
+    if cost := cost_of(state):
         lines.append(f"  cost       {cost}")
     if error := state.get("error"):
         lines.append(f"  error      {shown(error['message'])}")

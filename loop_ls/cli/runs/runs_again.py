@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
+RUN = "Run id; may be shortened"
 #: What became of a question, by decision.
 _DECIDED = {
     "approve": "approved",
@@ -33,23 +34,23 @@ _DECIDED = {
 
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
     fork = verbs.add_parser("fork", help="Start a new run that reuses finished iterations")
-    fork.add_argument("id", metavar="ID")
+    fork.add_argument("id", metavar="ID", help=RUN)
     fork.add_argument("--iteration", type=from_one, metavar="N", help="First iteration to redo (default: continue)")
     fork.add_argument("--loop", metavar="NAME", help="Loop that N refers to (default: the outermost)")
     fork.add_argument("--at", metavar="PLACE", help="Place of the first prompt to redo (runs prompts lists them)")
     fork.add_argument("--prompt", metavar="TEXT|-|@FILE", help="What to ask there instead, once")
     fork.add_argument("--yes", action="store_true", help="Allow what the run may do, without asking")
     replay = verbs.add_parser("replay", help="Apply the recorded answers to the current files, without any calls")
-    replay.add_argument("id", metavar="ID")
+    replay.add_argument("id", metavar="ID", help=RUN)
     replay.set_defaults(yes=False)  # a replay makes no call, so nobody is asked
     for verb in (fork, replay):
         verb.add_argument("--detach", action="store_true", help="Run in the background and print the new run's id")
         verb.add_argument("--verbose", action="store_true", help="Print each evaluation of a condition")
         common(verb, True)
     diff = verbs.add_parser("diff", help="Show what changed between the outputs of two iterations")
-    diff.add_argument("id", metavar="ID")
-    diff.add_argument("first", type=from_one, metavar="I")
-    diff.add_argument("second", type=from_one, metavar="J")
+    diff.add_argument("id", metavar="ID", help=RUN)
+    diff.add_argument("first", type=from_one, metavar="I", help="Iteration whose output is shown with -")
+    diff.add_argument("second", type=from_one, metavar="J", help="Iteration whose output is shown with +")
     diff.add_argument("--loop", metavar="NAME", help="Loop of the iterations (default: the outermost)")
     common(diff, True)
     compare = verbs.add_parser("compare", help="Compare runs: ending, model, cost, verdicts, checks, outputs")
@@ -57,15 +58,15 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     compare.add_argument("--full", action="store_true", help="Show the differences of each step and loop")
     common(compare, True)
     export = verbs.add_parser("export", help="Export a run as one JSON file, without secrets")
-    export.add_argument("id", metavar="ID")
+    export.add_argument("id", metavar="ID", help=RUN)
     export.add_argument("--into", metavar="FILE", help="Output file (default: standard output)")
     common(export, True)
     take = verbs.add_parser("import", help="Add an exported run to the record")
-    take.add_argument("file", metavar="FILE|-")
+    take.add_argument("file", metavar="FILE|-", help="What runs export wrote (-: read from standard input)")
     common(take, True)
     for name, line in (("approve", "approve a run that waits for you"), ("reject", "reject a run that waits for you")):
         verb = verbs.add_parser(name, help=line)
-        verb.add_argument("id", metavar="ID|all")
+        verb.add_argument("id", metavar="ID|all", help="Run id, or all runs that wait for approval")
         verb.add_argument("--loop", metavar="ID", help="Which pending approval, if there are several")
         verb.add_argument("--feedback", metavar="TEXT", help="Feedback for the next round")
         if name == "reject":
@@ -78,7 +79,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
             )
         common(verb, True)
     note = verbs.add_parser("note", help="Send a note to a running run: it is added to the next prompt, once")
-    note.add_argument("id", metavar="ID")
+    note.add_argument("id", metavar="ID", help=RUN)
     note.add_argument("text", metavar="TEXT|-", help="Text of the note (-: read from standard input)")
     common(note, True)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import from_one, print_json
 from loop_ls.cli.engine.connect import refuse
-from loop_ls.cli.runs.runs_again import Common, Work
+from loop_ls.cli.runs.runs_again import RUN, Common, Work
 from loop_ls.cli.watch.words import changes_to_decide
 from loop_ls.client import EngineClient
 from loop_ls.contract.amounts import count
@@ -28,10 +28,10 @@ _LINES = {
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
     for name, line in _LINES.items():
         verb = verbs.add_parser(name, help=line)
-        verb.add_argument("id", metavar="ID")
+        verb.add_argument("id", metavar="ID", help=RUN)
         common(verb, True)
     restore = verbs.add_parser("restore", help="Set the branch of a run back to the state after an iteration")
-    restore.add_argument("id", metavar="ID")
+    restore.add_argument("id", metavar="ID", help=RUN)
     restore.add_argument("--iteration", type=from_one, metavar="N", required=True, help="Iteration to go back to")
     restore.add_argument("--loop", metavar="NAME", help="Loop that N refers to, if there are several")
     common(restore, True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.cli.watch.words import ending, error_text, how_to_answer, verdict_word, worktree_line
-from loop_ls.contract.amounts import clock, money, tokens_used
+from loop_ls.contract.amounts import clock, cost_of, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.local_time import local_time
 from loop_ls.report.terminal_text import first_line, fitted, shown
@@ -31,7 +31,7 @@ def state(found: RunStateView) -> None:
         ("loop", found.get("loop")),
         ("iteration", _iteration(found)),
         ("stage", found.get("stage")),
-        ("cost", money(found.get("costUsd"))),
+        ("cost", cost_of(found)),
         ("tokens", tokens_used(found)),
         ("time", clock(found.get("elapsedMs", 0))),
         ("started", _local(found.get("startedAt"))),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from loop_ls.contract import endings, questions
-from loop_ls.contract.amounts import clock, count, money, tokens_used
+from loop_ls.contract.amounts import clock, cost_of, count, money, tokens_used
 from loop_ls.contract.endings import VERDICTS, line, short, sign, status_of
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject, float_field, int_field, text_field
@@ -47,7 +47,7 @@ def ending(state: RunStateView, said: str = "") -> str:
     how = f"{told['sign']} {shown(line)}" if told else short(str(state.get("reason") or state.get("status")))
     used = tokens_used(state)
     tokens = count(used, "token") if used else ""
-    parts = (how, money(state.get("costUsd")), tokens, clock(state.get("elapsedMs", 0)))
+    parts = (how, cost_of(state), tokens, clock(state.get("elapsedMs", 0)))
     return " · ".join(part for part in parts if part)
 
 

@@ -45,6 +45,10 @@ Changes = dict[str, object]
 CAPS = ("budgetUsd", "maxTokens", "wallClock")
 
 
+#: The kind of provider that answers from a file, and its usual name.
+SCRIPTED = "scripted"
+
+
 class RunState(NamedTuple):
     """The state of protocol 4. `loop` is the one it follows: the shallowest that runs. A tuple, because
     it is made anew for every fact."""
@@ -81,6 +85,8 @@ class RunState(NamedTuple):
     last_at: float | None = None
     cost_usd: float | None = None
     unpriced: bool = False
+    scripted: tuple[str, ...] = ()  # providers whose answers and prices come from a script
+    paid: bool = False  # others have given answers that have a price
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
@@ -161,6 +167,7 @@ class RunState(NamedTuple):
             "elapsedMs": round((self.active + since) * 1000),
             "costUsd": None if self.cost_usd is None else round(self.cost_usd, 9),
             "unpriced": self.unpriced or None,
+            "simulated": (bool(self.cost_usd) and not self.paid) or None,
             "caps": self.caps or None,
             "because": self.because,
             "resumesAt": self.resumes_at,
@@ -262,11 +269,18 @@ def _started(body: JsonObject, at: float) -> Changes:
         "user": body.get("user"),
         "max_iterations": limits.get("maxIterations"),
         "criterion": limits.get("criterion"),
+        "scripted": _scripted(body),
         "source": _source(body.get("source")),
         "imported": bool(body.get("imported")),
         "mock": bool(body.get("mock")),
         "caps": {name: limits[name] for name in CAPS if limits.get(name) is not None},
     }
+
+
+def _scripted(body: JsonObject) -> tuple[str, ...]:
+    found = as_object(as_object(body.get("settings")).get("providers"))
+    kinds = {name: as_object(own).get("kind") for name, own in found.items()}
+    return tuple(name for name, kind in ({SCRIPTED: None} | kinds).items() if (kind or name) == SCRIPTED)
 
 
 def _source(given: Json) -> Json:
@@ -462,6 +476,7 @@ def _paid(state: RunState, body: JsonObject) -> Changes:
         "calls": state.calls + (not given_up),
         "cut": (*state.cut, _cut(body))[-MOST_CUT:] if body.get("cut") else state.cut,
         "cost_usd": state.cost_usd if usd is None else (state.cost_usd or 0.0) + usd,
+        "paid": state.paid or bool(usd and body.get("provider") not in state.scripted),
         "unpriced": state.unpriced or (usd is None and "error" not in body),
         "input_tokens": state.input_tokens + (int_field(tokens, "input") or 0),
         "output_tokens": state.output_tokens + (int_field(tokens, "output") or 0),

@@ -13,6 +13,7 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.context.interpolation import Rendered, interpolate, undefined
 from loop_ls.engine.context.loop_variables import AfterIteration
 from loop_ls.engine.context.scope import Scope
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.loop_driver import History, Turn, Verdict
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.judges.choice import Choice
@@ -125,7 +126,7 @@ class UntilJudge:
 
     async def _not_met(self, turn: Turn, rendered: Rendered, code: str, message: str) -> Verdict:
         judged = self._judged(turn, rendered, "error")
-        warned = Warned(code=code, message=f"{message}; {CONSEQUENCES['not met']}")
+        warned = Warned(code=code, message=in_one_line((message, CONSEQUENCES["not met"])))
         await self.recorder.record(turn.place.part("judged"), [judged.fact(turn.place), warned.fact(turn.place)])
         return _verdict(judged)
 

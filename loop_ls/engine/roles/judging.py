@@ -16,6 +16,7 @@ from loop_ls.contract.facts.kinds import Judged, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.findings import finding_line
 from loop_ls.engine.checks.judging import LoopChecks
+from loop_ls.engine.core.errors import in_one_line
 from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.ask import Question, ask
@@ -207,7 +208,8 @@ class RoundJudge:
 
     async def _not_met(self, turn: Turn, failure: Failure) -> Verdict:
         judged = self._judged(turn, "error", failure.message)
-        warned = Warned(code="judge_failed", message=f"the judge did not answer: {failure.message}; the loop continues")
+        told = in_one_line((f"the judge did not answer: {failure.message}", "the loop continues"))
+        warned = Warned(code="judge_failed", message=told)
         await self._recorded(turn, [judged.fact(turn.place), warned.fact(turn.place)])
         return Verdict("error", None, failure.message)
 

@@ -35,7 +35,8 @@ def run_in_words(run: ShownRun) -> str:
 
 def spent(run: ShownRun) -> str:
     """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01`: its price means nothing."""
-    parts = ["mock"] if run.mock else [money(run.cost_usd)] if run.cost_usd is not None else []
+    said = f"{money(run.cost_usd)} (simulated)" if run.simulated else money(run.cost_usd)
+    parts = ["mock"] if run.mock else [said] if run.cost_usd is not None else []
     return " · ".join([*parts, clock(run.elapsed_ms)])
 
 

@@ -43,6 +43,7 @@ def shown_run(state: JsonObject, view: fold.RunView | None = None) -> ShownRun:
         label=text_field(state, "label") or None,
         recovered=view is not None and view.recovered,
         mock=state.get("mock") is True,
+        simulated=state.get("simulated") is True,
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
         approval=text_field(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), dict) else "",

@@ -6,13 +6,18 @@ Made of what the engine answers about its history, so that every editor can show
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, cast
 
-from loop_ls.contract.amounts import clock, count, money
+from loop_ls.contract.amounts import clock, cost_of, count, money
+from loop_ls.contract.endings import ending
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.outcome_texts import VERDICTS
 from loop_ls.text.json_value import JsonObject, float_field, int_field
 from loop_ls.text.markdown import code, escaped, fenced
+
+if TYPE_CHECKING:
+    from loop_ls.contract.run_state import RunStateView
 
 
 def transcript(answer: JsonObject) -> str:
@@ -30,14 +35,11 @@ def transcript(answer: JsonObject) -> str:
 
 
 def _status(state: JsonObject) -> str:
-    reason = state.get("reason")
-    said = str(state.get("status") or "").replace("_", " ")
-    told = f"**{escaped(said)}**" + (
-        f" ({escaped(str(reason).replace('_', ' '))})" if reason and reason != state.get("status") else ""
-    )
+    ended = ending(state)
+    told = f"**{escaped(ended['short'] if ended else str(state.get('status') or '').replace('_', ' '))}**"
     spent = part(state, "tokens")
     tokens = (int_field(spent, "input") or 0) + (int_field(spent, "output") or 0)
-    parts = [told, money(float_field(state, "costUsd")), count(tokens, "token") if tokens else ""]
+    parts = [told, cost_of(cast("RunStateView", state)), count(tokens, "token") if tokens else ""]
     parts += [clock(float_field(state, "elapsedMs") or 0), f"run {code(str(state.get('runId')))}"]
     return " · ".join(part for part in parts if part)
 

@@ -31,6 +31,15 @@ def finished(shared: CliProject) -> str:
     return str(json.loads(done.stdout)["runId"])
 
 
+def test_a_limit_is_not_shown_as_a_success(shared: CliProject, finished: str) -> None:
+    done = shared.call("run", "develop.yaml", "--input", "ships", "--json", "--max-iterations", "1")
+    limited = json.loads(done.stdout)["runId"]
+    lines = typed(shared, "/loops").splitlines()
+    marks = {line.split()[1][:8]: line.split()[0] for line in lines[2:]}
+    assert marks[limited[:8]] == "◼"
+    assert marks[finished[:8]] == "✓"
+
+
 @pytest.fixture
 def going(shared: CliProject) -> str:
     shared.write("slow.answers.yaml", "delay: 60\nanswers:\n  - say: x\n")

@@ -71,6 +71,15 @@ def test_money_and_tokens_add_up_and_a_missing_price_is_seen() -> None:
     assert state.wire()["tokens"] == {"input": 21, "output": 10}
 
 
+def test_a_price_of_a_script_is_simulated_until_somebody_is_paid() -> None:
+    started = {**STARTED, "settings": {"providers": {"actor": {"kind": "scripted"}}}}
+    free, acted = ("call", {"provider": "scripted", "usd": 0.0}), ("call", {"provider": "actor", "usd": 0.1})
+    assert "simulated" not in fold(run(("run_started", started), free)).wire()
+    assert fold(run(("run_started", started), acted)).wire()["simulated"] is True
+    paid = ("call", {"provider": "openai", "usd": 0.1})
+    assert "simulated" not in fold(run(("run_started", started), acted, paid)).wire()
+
+
 def test_RB_094_a_clock_that_was_put_back_makes_no_time_negative() -> None:
     first, second = run(("run_started", STARTED), begins(1))
     back = Event(second.run_id, second.seq, first.at - 3600, second.kind, second.body, second.position)

@@ -89,6 +89,13 @@ def test_a_judge_is_counted_and_told_only_where_a_model_is_asked(
     assert ("judge" in asked.told) is judged
 
 
+def test_a_loop_that_is_judged_locally_runs_at_least_once(ask: Any) -> None:
+    plain, local = (project(ask, settings) for settings in ("", LOCAL))
+    loops = [next(one for one in document.elements if one.name == "refine") for _, document, _ in (plain, local)]
+    judged, looked = (estimate(one[0], one[1], loop) for one, loop in zip((plain, local), loops, strict=True))
+    assert looked.calls.least == judged.calls.least - 1 > 0
+
+
 def test_the_limit_of_the_project_counts_where_it_is_lower(ask: Any) -> None:
     workspace, document, asked = project(ask, LIMIT)
     loops = [lens.title for lens in lenses(workspace, document) if " · ≤ " in lens.title]

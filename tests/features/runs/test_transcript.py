@@ -19,7 +19,9 @@ def told(*rows: dict[str, Any], **state: Any) -> str:
 def test_it_says_how_it_ended_and_what_it_cost() -> None:
     head = told(costUsd=0.047, tokens={"input": 5000, "output": 210}).splitlines()
     assert head[0] == "# Run of `flow`"
-    assert head[2] == "**completed** (condition met) · $0.047 · 5,210 tokens · 01:12 · run `r1`"
+    limit = told(reason="max_iterations", iteration=5, costUsd=0.009, simulated=True)
+    assert "**limit reached, condition not met** · $0.009 (simulated) · " in limit
+    assert head[2] == "**condition met** · $0.047 · 5,210 tokens · 01:12 · run `r1`"
 
 
 def test_an_iteration_shows_output_question_and_answer() -> None:

@@ -148,6 +148,8 @@ export interface RunStateView {
   costUsd?: number;
   /** Some calls have no known price; `costUsd` is what is known. */
   unpriced?: boolean;
+  /** Scripts gave all answers that have a price: nobody is paid `costUsd`. */
+  simulated?: boolean;
   caps?: Caps;
   because?: string;
   resumesAt?: string;

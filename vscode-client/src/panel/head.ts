@@ -39,6 +39,7 @@ export function headOf(state: RunState, estimate?: Estimate): Head {
     iteration: state.iteration ?? 0,
     max: state.maxIterations,
     costUsd: state.costUsd,
+    simulated: state.simulated === true,
     unpriced: more.unpriced === true,
     caps: { usd: caps.budgetUsd, tokens: caps.maxTokens, seconds: caps.wallClock },
     tokens: Object.values((state.tokens ?? {}) as Record<string, number>).reduce((sum, each) => sum + each, 0),

@@ -40,6 +40,8 @@ export interface Head {
   max?: number;
   costUsd?: number;
   unpriced: boolean;
+  /** Scripts gave the answers: nobody is paid the cost. */
+  simulated: boolean;
   caps: { usd?: number; tokens?: number; seconds?: number };
   tokens: number;
   calls: number;
