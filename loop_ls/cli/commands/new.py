@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.formats.common.providers import PROVIDERS
@@ -26,26 +26,16 @@ FILES = Path(__file__).parents[1] / "new_files"
 KINDS: Mapping[str, Mapping[str, str]] = {
     kind: one["files"] for kind, one in json.loads((FILES / "kinds.json").read_text("utf-8")).items()
 }
-#: Providers that need no key, with their files: template -> where it goes. Both are kinds of the settings, too.
-WITHOUT_KEY: Mapping[str, Mapping[str, str]] = {
-    "local": {"settings-local.yaml": SETTINGS_NAME},
-    "scripted": {"settings-scripted.yaml": SETTINGS_NAME, "answers.yaml": "{name}.answers.yaml"},
-}
-#: Their `execution`: a small model writes on until it is told to stop.
-_WITHOUT_KEY: Mapping[str, str] = {
-    "local": "  provider: local\n  model: smollm2\n  temperature: 0\n  max_tokens: 80\n",
-    "scripted": "  provider: scripted\n  model: example\n",
-}
+#: Who may answer in new files: the `execution` of workflows, and by kind the files that this takes, template -> where
+#: it goes. The VS Code client asks with the same table.
+_ANSWERING: Mapping[str, Mapping[str, Any]] = json.loads((FILES / "providers.json").read_text("utf-8"))
+#: Providers that need no key. Both are kinds of the settings, too.
+WITHOUT_KEY: Final = tuple(name for name, one in _ANSWERING.items() if not one["key"])
 #: What the templates of workflows name, and kinds of files that name it.
-_EXECUTION: Final = "  provider: anthropic\n  model: claude-sonnet-4\n"
+_EXECUTION: Final = str(_ANSWERING["anthropic"]["execution"])
 #: What the template of settings names as the judge.
 _JUDGE: Final = "  provider: anthropic\n  model: claude-haiku-4\n"
 _CALLS_MODELS: Final = ("workflow", "loop")
-#: What an assistant needs to get its answers from a file: template -> where it goes.
-_SCRIPTED_ASSISTANT: Final[Mapping[str, str]] = {
-    "settings-scripted-assistant.yaml": SETTINGS_NAME,
-    "assistant-answers.yaml": "{name}.assistant.answers.yaml",
-}
 #: The criterion of the template of assistants, with what its persona says of it, and the one that asks a person.
 _BY_PATTERN: Final = "  type: regex\n  value: '(^|\\n)ALL-CHECKS-GREEN\\s*(\\n|$)'\n"
 _PERSONA_OF_PATTERN: Final = (
@@ -139,9 +129,9 @@ def contents(
     templates = dict(KINDS[kind])
     if kind in _CALLS_MODELS:
         words[_EXECUTION] = _execution(provider, model)
-        templates |= WITHOUT_KEY.get(provider, {})
+        templates |= _files_of(provider, kind)
     elif kind == "assistant":
-        templates |= _SCRIPTED_ASSISTANT if provider == "scripted" else {}
+        templates |= _files_of(provider, kind)
         if approval:
             words |= {_BY_PATTERN: _BY_A_PERSON, _PERSONA_OF_PATTERN: ""}
             templates |= {"settings-approval.yaml": SETTINGS_NAME} if provider != "scripted" else {}
@@ -150,9 +140,14 @@ def contents(
     return {path.format(name=name): _filled(template, words) for template, path in templates.items()}
 
 
+def _files_of(provider: str, kind: str) -> Mapping[str, str]:
+    found: Mapping[str, Mapping[str, str]] = _ANSWERING.get(provider, {}).get("files", {})
+    return found.get(kind, {})
+
+
 def _execution(provider: str, model: str | None) -> str:
-    if model is None and provider in _WITHOUT_KEY:
-        return _WITHOUT_KEY[provider]
+    if model is None and provider in WITHOUT_KEY:
+        return str(_ANSWERING[provider]["execution"])
     return f"  provider: {provider}\n  model: {scalar_text(model or PROVIDERS[provider].default_model)}\n"
 
 

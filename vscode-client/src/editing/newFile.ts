@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Part } from "../part";
 import { isUri } from "./argument";
-import { contents, type Kinds, nearestName, NAME } from "./templates";
+import { type Answerings, contents, type Kinds, nearestName, NAME, SETTINGS } from "./templates";
 
 export const newFilePart: Part = ({ context }) => [
   vscode.commands.registerCommand("loopLs.client.newFile", (argument?: { kind?: string } | vscode.Uri) =>
@@ -22,11 +22,20 @@ export async function newFile(templates: vscode.Uri, argument?: { kind?: string 
   if (!kind || !chosen) return;
   const name = chosen.named ? await nameOf(kind, folder, chosen.files) : "";
   if (name === undefined) return;
+  const answerings = JSON.parse(await read("providers.json")) as Answerings;
+  const provider = await providerOf(answerings, kind);
+  if (provider === undefined) return;
+  const answering = provider ? answerings[provider] : undefined;
+  const files = { ...chosen.files, ...answering?.files[kind] };
+  const settings = kind === "settings" ? undefined : await settingsOf(folder);
+  const own = answerings.anthropic?.execution ?? "";
   const edit = new vscode.WorkspaceEdit();
   const made: vscode.Uri[] = [];
-  for (const [template, file] of Object.entries(chosen.files)) {
+  for (const [template, file] of Object.entries(files)) {
+    if (file === SETTINGS && settings) continue; // nothing is written over
     const uri = placeOf(folder, file, name);
-    edit.createFile(uri, { overwrite: false, contents: new TextEncoder().encode(contents(await read(template), name)) });
+    const text = (await read(template)).replace(own, answering?.execution || own);
+    edit.createFile(uri, { overwrite: false, contents: new TextEncoder().encode(contents(text, name)) });
     made.push(uri);
   }
   const [first] = made;
@@ -36,6 +45,37 @@ export async function newFile(templates: vscode.Uri, argument?: { kind?: string 
     if (!there) return;
   }
   if (first) await vscode.window.showTextDocument(first);
+  if (settings && provider) await tellOfSettings(settings, provider, Object.values(files).includes(SETTINGS));
+}
+
+/** What settings that are there lack for the new files. */
+async function tellOfSettings(settings: vscode.Uri, provider: string, needed: boolean): Promise<void> {
+  const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(settings));
+  if (!needed || new RegExp(`^\\s+["']?${provider}["']?\\s*:`, "m").test(text)) return;
+  const line = `${provider}: {kind: ${provider}}`;
+  const choice = await vscode.window.showInformationMessage(`Add this to .loop-ls.yaml under providers: ${line}`, "Copy and Open");
+  if (!choice) return;
+  await vscode.env.clipboard.writeText(line);
+  await vscode.window.showTextDocument(settings);
+}
+
+/** The settings that count for files of this folder: the nearest ones, up to the workspace's own folder. */
+async function settingsOf(folder: vscode.Uri): Promise<vscode.Uri | undefined> {
+  const root = vscode.workspace.getWorkspaceFolder(folder)?.uri.path ?? folder.path;
+  for (let place = folder; ; place = vscode.Uri.joinPath(place, "..")) {
+    const settings = vscode.Uri.joinPath(place, SETTINGS);
+    if (await exists(settings)) return settings;
+    if (place.path.length <= root.length) return undefined;
+  }
+}
+
+/** Empty: this kind asks nobody, or says so by itself. */
+async function providerOf(answerings: Answerings, kind: string): Promise<string | undefined> {
+  const rows = Object.entries(answerings)
+    .filter(([, { files }]) => files[kind])
+    .map(([id, { title, about }]) => ({ label: title, detail: about, id }));
+  if (rows.length === 0) return "";
+  return (await vscode.window.showQuickPick(rows, { title: "Which model answers?", matchOnDetail: true }))?.id;
 }
 
 const placeOf = (folder: vscode.Uri, file: string, name: string): vscode.Uri => vscode.Uri.joinPath(folder, file.replaceAll("{name}", name));
@@ -63,7 +103,7 @@ async function kindOf(kinds: Kinds, argument: { kind?: string } | vscode.Uri | u
   const asked = isUri(argument) ? undefined : argument?.kind;
   if (asked && kinds[asked]) return asked;
   const rows = Object.entries(kinds).map(([kind, { title, about }]) => ({ label: title, detail: about, id: kind }));
-  return (await vscode.window.showQuickPick(rows, { title: "New for loops", matchOnDetail: true }))?.id;
+  return (await vscode.window.showQuickPick(rows, { title: "New from template", matchOnDetail: true }))?.id;
 }
 
 async function nameOf(kind: string, folder: vscode.Uri, files: Record<string, string>): Promise<string | undefined> {

@@ -11,6 +11,19 @@ export interface Kind {
 
 export type Kinds = Record<string, Kind>;
 
+/** Who may answer in new files. */
+export interface Answering {
+  title: string;
+  about: string;
+  /** What the workflows say of it; that of `anthropic` is in the templates. */
+  execution: string;
+  /** By kind, template -> where it goes; a kind that is not there has no such choice. */
+  files: Record<string, Record<string, string>>;
+}
+
+export type Answerings = Record<string, Answering>;
+export const SETTINGS = ".loop-ls.yaml";
+
 export const NAME = /^[a-z][a-z0-9_]*$/;
 
 /** A template with its name filled in. */

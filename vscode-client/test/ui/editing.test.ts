@@ -70,7 +70,7 @@ test("variables are coloured where they are texts, before any server speaks", as
 });
 
 test("a new loop comes from its template and has nothing wrong", async () => {
-  await window.command("Loop: New File from Template");
+  await window.command("Loop: New Loop from Template");
   const loop = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "A workflow that repeats drafts" });
   await loop.waitFor();
   await window.picture("new_file");
@@ -79,6 +79,7 @@ test("a new loop comes from its template and has nothing wrong", async () => {
   await expect.poll(() => box.inputValue(), { timeout: 30_000 }).toBe("my_loop");
   await box.fill("tidy_up");
   await window.page.keyboard.press("Enter");
+  await window.pick("Answers from a File");
   await window.lens("Run loop").waitFor();
   expect(existsSync(path.join(folder, "tidy_up_draft.yaml"))).toBe(true);
   expect(written("tidy_up.yaml")).toContain("workflow: tidy_up_draft");

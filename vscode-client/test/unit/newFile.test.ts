@@ -16,7 +16,7 @@ beforeEach(() => {
   vi.resetAllMocks();
   [there, made] = [[], []];
   const fs = {
-    readFile: async (uri: vscode.Uri) => readFileSync(`${TEMPLATES}/${uri.path.split("/").at(-1)}`),
+    readFile: async (uri: vscode.Uri) => there.includes(uri.path) ? new Uint8Array() : readFileSync(`${TEMPLATES}/${uri.path.split("/").at(-1)}`),
     stat: async (uri: vscode.Uri) => (there.includes(uri.path) ? {} : Promise.reject(new Error("no file"))),
   };
   Object.defineProperty(vscode.workspace, "fs", { value: fs, configurable: true });
@@ -33,11 +33,32 @@ const templates = vscode.Uri.file("/x/dist/templates");
 
 test("a loop is two files, named and linked, and the first is opened", async () => {
   window.showInputBox.mockResolvedValueOnce("tidy_up");
+  window.showQuickPick.mockResolvedValueOnce({ id: "anthropic" } as never);
   await newFile(templates, { kind: "loop" });
   expect(made.map(({ uri }) => uri.path)).toEqual(["/w/tidy_up.yaml", "/w/tidy_up_draft.yaml"]);
+  expect(made[0]?.text).toContain("provider: anthropic");
   expect(made[0]?.text).toContain("workflow: tidy_up_draft");
   expect(made.map(({ text }) => text).join()).not.toMatch(/__\w+__/);
   expect(vscode.window.showTextDocument).toHaveBeenCalledOnce();
+});
+
+test("a first loop needs no key: its answers are in a file, and the settings name it", async () => {
+  window.showInputBox.mockResolvedValueOnce("tidy_up");
+  window.showQuickPick.mockResolvedValueOnce({ id: "scripted" } as never);
+  await newFile(templates, { kind: "loop" });
+  const files = ["/w/tidy_up.yaml", "/w/tidy_up_draft.yaml", "/w/.loop-ls.yaml", "/w/tidy_up.answers.yaml"];
+  expect(made.map(({ uri }) => uri.path)).toEqual(files);
+  expect(made[0]?.text).toContain("provider: scripted");
+  expect(made[1]?.text).not.toContain("anthropic");
+});
+
+test("settings that are there stay, and what they lack is told", async () => {
+  there = ["/w/.loop-ls.yaml"];
+  window.showInputBox.mockResolvedValueOnce("tidy_up");
+  window.showQuickPick.mockResolvedValueOnce({ id: "loop" } as never).mockResolvedValueOnce({ id: "local" } as never);
+  await newFile(templates, vscode.Uri.file("/w"));
+  expect(made.map(({ uri }) => uri.path)).toEqual(["/w/tidy_up.yaml", "/w/tidy_up_draft.yaml"]);
+  expect(window.showInformationMessage.mock.lastCall?.[0]).toBe("Add this to .loop-ls.yaml under providers: local: {kind: local}");
 });
 
 test("every kind can be chosen, and its templates are there", async () => {
