@@ -26,15 +26,25 @@ export class Doctor implements vscode.TextDocumentContentProvider, vscode.Dispos
     return this.text;
   }
 
-  /** The report, shown as a page; its text is the answer, for whoever runs the command from elsewhere. */
+  /** The report, shown as a page at once and filled in; its text is the answer, for whoever runs the command from
+   * elsewhere. */
   async show(): Promise<string> {
-    this.text = report(await this.gather());
+    this.tell({ ...this.known(), looking: true });
+    const [found] = await Promise.all([this.gather(), this.open()]);
+    this.tell(found);
+    return this.text;
+  }
+
+  private tell(found: Findings): void {
+    this.text = report(found);
     this.changed.fire(PAGE);
+  }
+
+  private async open(): Promise<void> {
     await vscode.workspace.openTextDocument(PAGE);
     await Promise.resolve(vscode.commands.executeCommand("markdown.showPreview", PAGE)).catch(() =>
       vscode.window.showTextDocument(PAGE, { preview: true }),
     );
-    return this.text;
   }
 
   dispose(): void {
@@ -44,10 +54,17 @@ export class Doctor implements vscode.TextDocumentContentProvider, vscode.Dispos
 
   private async gather(): Promise<Findings> {
     const { server, finder } = this;
-    const program = server.program;
     const wheel = await finder.carried();
     const environment = wheel && (await madeEnvironment(finder.root, wheel, process.platform === "win32"));
-    const needsPython = !program || program.origin === "own";
+    const needsPython = !server.program || server.program.origin === "own";
+    const [pythons, engine] = await Promise.all([needsPython ? finder.pythons() : [], server.program && server.ask("loopLs.engine.status", {})]);
+    return { ...this.known(), carried: wheel?.version, environment, pythons, engine };
+  }
+
+  /** What needs no looking for. */
+  private known(): Findings {
+    const { server } = this;
+    const program = server.program;
     const version = this.version();
     return {
       extension: version,
@@ -58,10 +75,10 @@ export class Doctor implements vscode.TextDocumentContentProvider, vscode.Dispos
       trouble: server.trouble,
       program,
       versionSentence: program && versionSentence(version, program.version, program.command, program.origin),
-      carried: wheel?.version,
-      environment,
-      pythons: needsPython ? await finder.pythons() : [],
-      engine: program && (await server.ask("loopLs.engine.status", {})),
+      carried: undefined,
+      environment: undefined,
+      pythons: [],
+      engine: undefined,
       trusted: vscode.workspace.isTrusted,
       folders: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
       settings: settingsProblems(),

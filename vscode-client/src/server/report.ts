@@ -12,6 +12,8 @@ export interface Problem {
 }
 
 export interface Findings {
+  /** What takes time is still being looked for: programs, the engine. */
+  looking?: boolean;
   extension: string;
   editor: string;
   platform: string;
@@ -49,13 +51,14 @@ export function report(found: Findings): string {
   const list = problems(found);
   const pages = [
     "# Loop: Doctor",
-    list.length === 0 ? "**No problems found.**" : `**${list.length === 1 ? "1 problem" : `${list.length} problems`}.**`,
+    found.looking ? "Looking for Python and the engine…" : "",
+    list.length === 0 ? (found.looking ? "" : "**No problems found.**") : `**${list.length === 1 ? "1 problem" : `${list.length} problems`}.**`,
     ...list.map((one, index) => `${index + 1}. **${one.sentence}**\n\n   Fix: ${one.mend}`),
     said(found),
     "## Server",
     table(serverRows(found)),
     "## Python",
-    found.pythons.length ? table(found.pythons.map(pythonRow), ["Tried", "From", "Found"]) : "Not needed: a server already exists.",
+    found.looking ? "Looking…" : found.pythons.length ? table(found.pythons.map(pythonRow), ["Tried", "From", "Found"]) : "Not needed: a server already exists.",
     "## Engine",
     engine(found),
     "## Here",
@@ -78,7 +81,7 @@ function table(rows: readonly Row[], ownHead?: Row): string {
   return [line(head), line(head.map(() => "---")), ...rest.map(line)].join("\n");
 }
 
-function serverRows({ status, program, extension, carried, environment }: Findings): Row[] {
+function serverRows({ status, program, extension, carried, environment, looking }: Findings): Row[] {
   return [
     ["Status", status],
     ["Program", program && code([program.command, ...program.args].join(" "))],
@@ -86,7 +89,7 @@ function serverRows({ status, program, extension, carried, environment }: Findin
     ["Version", program && (program.version ?? "not said")],
     ["Process", program?.pid === undefined ? undefined : String(program.pid)],
     ["Extension", extension],
-    ["Carries", carried ? `loop-ls ${carried}` : "no server"],
+    ["Carries", looking ? undefined : carried ? `loop-ls ${carried}` : "no server"],
     ["Own environment", environment && code(environment)],
   ];
 }
@@ -107,8 +110,9 @@ function pythonRow({ candidate, finding }: Tried): Row {
   }
 }
 
-function engine({ engine: answer, program }: Findings): string {
+function engine({ engine: answer, program, looking }: Findings): string {
   if (!program) return "Unknown: the server is not running.";
+  if (looking) return "Looking…";
   if (!answer) return "The server did not respond.";
   if (!answer.ok) return answer.message ?? "It cannot be used.";
   const facts = answer.engine ?? {};

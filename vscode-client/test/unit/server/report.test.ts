@@ -29,6 +29,14 @@ test("where all is well, the report says so first", () => {
   expect(report(fine)).toContain("| Active runs | 2 |");
 });
 
+test("the page is there before everything is found, and claims nothing that is not known yet", () => {
+  const early = { ...fine, carried: undefined, engine: undefined, looking: true };
+  const text = report(early);
+  expect(text).toMatch(/^# Loop: Doctor\n\nLooking for Python and the engine…\n\n## Server/);
+  expect(text).not.toMatch(/No problems|no server|Not needed|did not respond/);
+  expect(report({ ...early, trusted: false })).toContain("**1 problem.**");
+});
+
 test("each problem comes with how to mend it, the server's first", () => {
   const trouble = tell({ kind: "no_python", tried: [] });
   const settings = [{ sentence: "`provider` is no key.", mend: "It is defined in .loop-ls.yaml, line 3." }];
