@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from loop_ls.cli.commands.check import CLEAN, refuse, write
 from loop_ls.formats.common.providers import PROVIDERS
@@ -26,13 +26,24 @@ FILES = Path(__file__).parents[1] / "new_files"
 KINDS: Mapping[str, Mapping[str, str]] = {
     kind: one["files"] for kind, one in json.loads((FILES / "kinds.json").read_text("utf-8")).items()
 }
-#: Who may answer in new files: the `execution` of workflows, and by kind the files that this takes, template -> where
-#: it goes. The VS Code client asks with the same table.
-_ANSWERING: Mapping[str, Mapping[str, Any]] = json.loads((FILES / "providers.json").read_text("utf-8"))
+
+
+class _Answering(TypedDict):
+    """Who may answer in new files: the `execution` of workflows, and by kind the files that this takes, template ->
+    where it goes. The VS Code client asks with the same table."""
+
+    title: str
+    about: str
+    key: bool
+    execution: str
+    files: dict[str, dict[str, str]]
+
+
+_ANSWERING: Mapping[str, _Answering] = json.loads((FILES / "providers.json").read_text("utf-8"))
 #: Providers that need no key. Both are kinds of the settings, too.
 WITHOUT_KEY: Final = tuple(name for name, one in _ANSWERING.items() if not one["key"])
 #: What the templates of workflows name, and kinds of files that name it.
-_EXECUTION: Final = str(_ANSWERING["anthropic"]["execution"])
+_EXECUTION: Final = _ANSWERING["anthropic"]["execution"]
 #: What the template of settings names as the judge.
 _JUDGE: Final = "  provider: anthropic\n  model: claude-haiku-4\n"
 _CALLS_MODELS: Final = ("workflow", "loop")
@@ -141,13 +152,12 @@ def contents(
 
 
 def _files_of(provider: str, kind: str) -> Mapping[str, str]:
-    found: Mapping[str, Mapping[str, str]] = _ANSWERING.get(provider, {}).get("files", {})
-    return found.get(kind, {})
+    return _ANSWERING[provider]["files"].get(kind, {}) if provider in _ANSWERING else {}
 
 
 def _execution(provider: str, model: str | None) -> str:
     if model is None and provider in WITHOUT_KEY:
-        return str(_ANSWERING[provider]["execution"])
+        return _ANSWERING[provider]["execution"]
     return f"  provider: {provider}\n  model: {scalar_text(model or PROVIDERS[provider].default_model)}\n"
 
 
