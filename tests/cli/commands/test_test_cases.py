@@ -116,7 +116,7 @@ def test_a_selection_of_no_case_is_refused_and_tells_what_there_is(shared: CliPr
     assert json.loads(shared.call("test", "summary.yaml", "-k", "nothing", "--json").stdout)["message"] == told
     shared.write("summary.cases.yaml", "tests: []\n")
     empty = shared.call("test", "summary.yaml")
-    assert (empty.returncode, "has no test cases" in empty.stderr) == (2, True), empty.stderr
+    assert (empty.returncode, "`tests` is empty" in empty.stderr) == (2, True), empty.stderr
     assert "None" not in empty.stderr
 
 
