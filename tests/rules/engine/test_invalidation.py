@@ -29,7 +29,8 @@ ORDER = "graph cycles parameters "
 def topics(old: str, new: str, text: str = TEXT) -> set[str]:
     """The topics of an edit, `name:a` for `("name", "a")`."""
     before = Document.open("file:///ws/flow.yaml", text)
-    assert before.graph.dependencies(1)  # an edit takes over what is there already
+    for number, _ in enumerate(before.elements):
+        assert before.graph.dependencies(number) is not None  # an edit takes over what is there already
     assert before.parameters is not None
     at = text.index(old)
     start = Position(text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1)
@@ -105,6 +106,13 @@ def test_an_edit_makes_worth_asking_what_it_changed(old: str, new: str, expected
 @pytest.mark.parametrize("new", ["", "- a\n", "a"])
 def test_another_root_makes_worth_asking_what_is_wrong_with_the_file(new: str) -> None:
     assert "faults" in topics(TEXT, new)
+
+
+def test_a_first_step_makes_worth_asking_for_its_name() -> None:
+    text = HEAD.format(name="flow") + "steps: []\nloops:\n  - {name: l, workflow: draft}\n"
+    first = HEAD.format(name="flow") + "steps:\n"
+    assert {"models", "names", "name:a"} <= topics("steps:\n", "steps:\n  - {name: a, run: x}\n", first)
+    assert "names" not in topics("steps: []", "steps: [] # none", text)
 
 
 def test_an_edit_in_a_circle_makes_worth_asking_where_it_stands() -> None:
