@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from operator import is_
 from typing import NamedTuple
 
+from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import is_beside
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -37,21 +38,22 @@ class WholeFiles:
 
     def __init__(self) -> None:
         self._answers: dict[str, _Answer] = {}
-        self._plans: dict[str, tuple[Selection, Plan]] = {}
+        self._plans: dict[Format, tuple[Selection, Plan]] = {}
 
     def findings(self, selection: Selection, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
         if is_beside(document.format) and workspace.subject(document) is None:
             return ()  # others use such names, too
-        chosen = self._plan(selection, document.format or "")
+        assert document.format is not None, "only a file of a known format is looked at as a whole"
+        chosen = self._plan(selection, document.format)
         known = self._answers.get(document.uri)
         about = (chosen, workspace, document)
         if known is not None and all(map(is_, known.about, about)):
             return known.findings
-        found = _check(chosen, workspace, document)
+        found = _check(chosen, document.format, workspace, document)
         self._answers[document.uri] = _Answer(about, found)
         return found
 
-    def _plan(self, selection: Selection, format_: str) -> Plan:
+    def _plan(self, selection: Selection, format_: Format) -> Plan:
         known = self._plans.get(format_)
         if known is None or known[0] is not selection:
             known = self._plans[format_] = (selection, plan(selection, format_))
@@ -61,14 +63,13 @@ class WholeFiles:
         self._answers.pop(uri, None)
 
 
-def _check(chosen: Plan, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
-    unit = local_unit(_once(document, _drafts(chosen, ObjectView(document, workspace))))
+def _check(chosen: Plan, format_: Format, workspace: Workspace, document: Document) -> tuple[Finding, ...]:
+    unit = local_unit(_once(document, _drafts(chosen, format_, ObjectView(document, workspace))))
     return FindingBuilder(document, chosen.levels, workspace.documents.get, document).findings((unit,), broken=False)
 
 
-def _drafts(chosen: Plan, view: ObjectView) -> Iterator[tuple[Check, Draft]]:
-    place = view.document.format or ""
-    for check in chosen.wide.get(place + SYNTAX if is_unreadable(view.document) else place, ()):
+def _drafts(chosen: Plan, format_: Format, view: ObjectView) -> Iterator[tuple[Check, Draft]]:
+    for check in chosen.wide.get(format_ + SYNTAX if is_unreadable(view.document) else format_, ()):
         for draft in check.run(view):
             yield check, draft
 

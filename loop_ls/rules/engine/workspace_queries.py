@@ -35,9 +35,9 @@ class Summaries:
 
 
 class Neighbours:
-    def __init__(self, workspace: Workspace, summaries: Summaries | None = None) -> None:
+    def __init__(self, workspace: Workspace, summaries: Summaries) -> None:
         self.workspace = workspace
-        self._summaries = summaries or Summaries()
+        self._summaries = summaries
         self._documents: list[Document] = []  # numbered by their place
         self._numbers: dict[str, int] = {}
         self._folders: dict[str, str] = {}

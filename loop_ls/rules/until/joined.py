@@ -54,4 +54,4 @@ def _is_pair_of_texts(words: list[Word], place: int) -> bool:
 
 
 def _is_text(word: Word) -> bool:
-    return word.kind == "quoted" or (word.is_shouted and word.plain not in _JOINERS)
+    return word.kind == "quoted" or word.is_shouted

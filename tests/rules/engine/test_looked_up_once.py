@@ -14,7 +14,7 @@ from loop_ls.rules.engine import queries, workspace_queries
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.queries import QueryContext
-from loop_ls.rules.engine.workspace_queries import Neighbours
+from loop_ls.rules.engine.workspace_queries import Neighbours, Summaries
 from loop_ls.testing.fixture import HEAD, MODEL
 
 PROFILES = ("compat", "pedantic")
@@ -62,7 +62,7 @@ def test_a_reference_is_looked_up_once_for_each_folder(monkeypatch: pytest.Monke
     )
     folders = watched(monkeypatch, Workspace, "folder")
     workspace = workspace_of()
-    near = Neighbours(workspace)
+    near = Neighbours(workspace, Summaries())
     for _ in range(2):
         for document in workspace.documents.values():
             for element in document.calling:
@@ -78,7 +78,7 @@ def test_a_way_back_is_looked_for_only_where_there_is_one(monkeypatch: pytest.Mo
     ways = watched(monkeypatch, workspace_queries, "circle_through")
     for back, expected in (("last", None), ("flow", ("flow", "second", "third", "flow")), ("second", None)):
         workspace = workspace_of(back)
-        flow, near = flow_of(workspace), Neighbours(workspace)
+        flow, near = flow_of(workspace), Neighbours(workspace, Summaries())
         ways.clear()
         found = near.circle(flow, flow.calling[0])
         assert (None if found is None else found.keys) == expected
@@ -92,13 +92,13 @@ def test_a_way_back_is_looked_for_only_where_there_is_one(monkeypatch: pytest.Mo
 def test_a_file_that_calls_itself_is_a_circle() -> None:
     text = HEAD.format(name="flow") + MODEL + THIRD.replace("BACK", "flow")
     flow = Document.open("file:///ws/flow.yaml", text)
-    found = Neighbours(Workspace.of(Roots("/ws"), [flow])).circle(flow, flow.calling[0])
+    found = Neighbours(Workspace.of(Roots("/ws"), [flow]), Summaries()).circle(flow, flow.calling[0])
     assert found is not None
     assert found.keys == ("flow", "flow")
 
 
 def _world(document: Document, workspace: Workspace) -> QueryContext:
-    return QueryContext(document, Neighbours(workspace), lambda key: 0, document.names)
+    return QueryContext(document, Neighbours(workspace, Summaries()), lambda key: 0, document.names)
 
 
 def test_the_name_that_was_meant_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,6 +145,22 @@ def test_the_errors_of_a_called_file_are_counted_once_and_anew_after_an_edit(mon
         last.uri, HEAD.format(name="last") + MODEL + LAST.replace(", colour: red", ""), last.version + 1
     )
     assert checker.findings(workspace.with_document(mended), third) == ()
+
+
+def test_a_called_file_is_summed_up_once_for_each_of_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    summed = watched(monkeypatch, workspace_queries, "summarise")
+    checker, workspace = Checker(), workspace_of()
+    for document in workspace.documents.values():
+        checker.findings(workspace, document)
+    uris = [document.uri for (document,) in summed]  # type: ignore[attr-defined]
+    assert sorted(uris) == sorted(set(uris))
+    assert len(uris) == 3
+    third = workspace.documents["file:///ws/third.yaml"]
+    edited = Document.open(third.uri, str(third.text) + "# seen\n", third.version + 1)
+    workspace = workspace.with_document(edited)
+    for document in workspace.documents.values():
+        checker.findings(workspace, document)
+    assert [document for (document,) in summed[3:]] == [edited]
 
 
 def test_other_settings_and_another_folder_count_at_once() -> None:
