@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.call_facts import Call, Callers, Summary
 from loop_ls.rules.engine.callee_summary import summarise, taken_as
+from loop_ls.rules.engine.workspace_queries import Neighbours, Summaries
 
 LOOP = "workflow: draft, max_iterations: 3, until: 'It says {{until_it}}'"
 
@@ -84,6 +87,32 @@ def test_what_a_caller_makes_of_its_result(given: str, steps: str, taken: tuple[
     text = f"$schema: workflow/v2.0\nname: flow\n{loop}" + (f"steps:\n{steps}" if steps else "")
     document = Document.open("file:///ws/flow.yaml", text)
     assert taken_as(document, document.calling[0]) == taken
+
+
+def test_the_calls_of_a_file_say_from_where_and_with_what() -> None:
+    """A caller without a name is called by its path."""
+    texts = {
+        "draft": "name: draft\nsteps:\n  - {name: a, run: '{{text}}'}\n",
+        "one": "name: one\nloops:\n  - {name: l, workflow: draft, mode: iterate, with: {text: x}}\n",
+        "two": "steps:\n  - {name: t, template: {name: draft, with: {a: '{{b}}', text: x}}}\n",
+        "three": "name: three\nsteps:\n  - {name: a, template: {name: drft}}\n",
+    }
+    documents = [Document.open(f"file:///ws/{one}.yaml", f"$schema: workflow/v2.0\n{texts[one]}") for one in texts]
+    near = Neighbours(Workspace.of(Roots("/ws/"), documents), Summaries())
+    assert near.callers(documents[0]).calls == (
+        Call("one.yaml", "one", "l", "loop", "iterate", frozenset({"text"})),
+        Call("two.yaml", "two.yaml", "t", "template", None, frozenset({"a", "text"})),
+    )
+    assert near.callers(documents[1]) == Callers()
+    missed = [near.callee(documents[3], name) for name in ("drft", "nobody_at_all", "")]
+    assert [(one.key, one.suggestions, one.summary) for one in missed] == [
+        (None, ("draft",), None),
+        (None, (), None),
+        (None, (), None),
+    ]
+    found = near.callee(documents[1], "draft")
+    assert (found.key, found.is_caller, found.by_folder, found.shadowed) == ("draft", False, False, None)
+    assert near.callee(documents[0], "draft").is_caller
 
 
 def test_a_loop_over_items_gives_each_of_them_and_a_call_gives_what_it_names() -> None:
