@@ -171,9 +171,7 @@ def empty_sections(world: QueryContext) -> tuple[Top, ...]:
     tops = (
         facts.top
         for (piece, facts), following in zip_longest(pieces, pieces[1:])
-        if piece.kind == "head"
-        and piece.node is None
-        and (following is None or following[0].kind != "item" or following[0].section != piece.section)
+        if piece.kind == "head" and piece.node is None and (following is None or following[0].kind != "item")
     )
     return tuple(filter(None, tops))
 
@@ -333,10 +331,10 @@ def depends_explicitly(world: QueryContext, element: Element, name: str) -> bool
     return on is not None and graph.depends_explicitly(world.document.position(element), on)
 
 
-def share_a_cycle(world: QueryContext, element: Element, name: str) -> bool:
-    graph, index = world.document.graph, world.document.position(element)
-    on = graph.index(name)
-    return on is not None and graph.depends(index, on) and graph.depends(on, index)
+def waits_for(world: QueryContext, name: str, element: Element) -> bool:
+    graph = world.document.graph
+    index = graph.index(name)
+    return index is not None and graph.depends(index, world.document.position(element))
 
 
 def loops_before(world: QueryContext, element: Element) -> tuple[Known, ...]:

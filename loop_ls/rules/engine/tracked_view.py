@@ -243,8 +243,9 @@ class View:
         """Whether `needs` of steps and the references of loops lead from an element to a name."""
         return self._ask(GRAPH, q.depends_explicitly, element, name)
 
-    def share_a_cycle(self, element: Element, name: str) -> bool:
-        return self._ask(GRAPH, q.share_a_cycle, element, name)
+    def waits_for(self, name: str, element: Element) -> bool:
+        """Whether what is called so starts after an element. Where that reads it, both stand in a cycle (WF303)."""
+        return self._ask(GRAPH, q.waits_for, name, element)
 
     def loops_before(self, element: Element) -> tuple[Known, ...]:
         """The loops that are finished before an element starts."""

@@ -157,9 +157,7 @@ def used_without_needs(element: Element, view: View) -> Iterator[Draft]:
     told: set[str] = set()
     for use in own_uses(element):
         owner = _owner(element, use, view)
-        if owner is None or owner in told or view.depends_explicitly(element, owner):
-            continue
-        if view.share_a_cycle(element, owner):
+        if owner is None or owner in told or view.depends_explicitly(element, owner) or view.waits_for(owner, element):
             continue
         told.add(owner)
         yield draft(
@@ -226,7 +224,7 @@ def parallel_without_needs(element: Element, view: View) -> Iterator[Draft]:
         if use.name.startswith("loop."):
             continue
         owner = _owner(element, use, view)
-        if owner is None or owner in told or view.share_a_cycle(element, owner):
+        if owner is None or owner in told or view.waits_for(owner, element):
             continue
         told.add(owner)
         yield draft(
