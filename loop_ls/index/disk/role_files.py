@@ -32,10 +32,13 @@ def role_layer(home: str, read: Read) -> JsonObject:
 
 def role_paths(home: str) -> Iterator[str]:
     """Those that are there, what counts most last; of two in one folder the first by name does."""
-    inside = Path(home).resolve()
     for folder in FOLDERS:
         try:
-            found = sorted(Path(home, folder).glob("*.md"), reverse=True)[-MOST_FILES:]
-        except OSError:
+            yield from _inside(Path(home), sorted(Path(home, folder).glob("*.md"), reverse=True)[-MOST_FILES:])
+        except (OSError, ValueError):  # no name of a folder
             continue
-        yield from (path.as_posix() for path in found if path.resolve().is_relative_to(inside) and path.is_file())
+
+
+def _inside(home: Path, found: list[Path]) -> list[str]:
+    root = home.resolve()
+    return [path.as_posix() for path in found if path.resolve().is_relative_to(root) and path.is_file()]
