@@ -92,6 +92,10 @@ KEYS: dict[str, str] = {
         "settings: settings.protect, settings: protect.files, settings: protect.allow":
             "test_UP_93_the_settings_protect_more_and_allow_some",
     }),
+    **_under(f"{_ENGINE}/runners/test_step_caps.py", {
+        "settings: provider settings.usagePercent":
+            "test_above_its_share_of_a_usage_window_nothing_more_is_started_until_the_reset",
+    }),
     **_under(f"{_ENGINE}/isolation/test_assistants.py", {
         "assistant: assistant.isolate, assistant: assistant file.isolate":
             "test_each_iteration_is_a_commit_and_the_users_files_stay",

@@ -130,19 +130,25 @@ async def _call(question: Question, key: str, call: ToolCall, toolbox: Toolbox, 
         return {"text": found.text, "failed": found.failed, "source": found.source, "duration": took}
 
     def facts(found: ToolResult) -> list[Fact]:
-        return [
-            ToolCalled(
-                tool=call.name,
-                source=found["source"],
-                arguments=call.written if call.arguments is None else json.dumps(call.arguments, ensure_ascii=False),
-                failed=found["failed"],
-                characters=len(found["text"]),
-                duration=found["duration"],
-            ).fact(question.place)
-        ]
+        arguments = call.written if call.arguments is None else call.arguments
+        outcome = Outcome(found["text"], found["failed"], found["source"])
+        return [tool_called(call.name, arguments, outcome, found["duration"]).fact(question.place)]
 
     found = await recorder.call(key, work, facts)
     return ToolAnswer(call.id, found["text"], found["failed"])
+
+
+def tool_called(tool: str, arguments: Mapping[str, Json] | str, found: Outcome, duration: float) -> ToolCalled:
+    """The fact that a tool was used: by a model, or by a program that has it from us. `arguments` are a text where they
+    are no JSON object."""
+    return ToolCalled(
+        tool=tool,
+        source=found.source,
+        arguments=arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False),
+        failed=found.failed,
+        characters=len(found.text),
+        duration=round(duration, 6),
+    )
 
 
 async def _outcome(call: ToolCall, toolbox: Toolbox) -> Outcome:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Recorder
-from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.role_loop.roles import ROLES, Role
 
 #: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.
 STEPS, MOST_STEPS = 48, 100
@@ -30,6 +30,7 @@ class Job:
     iteration: int = 1
     skills: tuple[str, ...] = ()
     judges: bool = False  # its word may end the loop
+    capped: bool = False  # somebody wrote how many steps it may take
 
 
 class Agent(Protocol):
@@ -41,6 +42,13 @@ class Agent(Protocol):
         """The last text of the turn. Paid calls and tools go through the recorder. Raises `Failure`,
         `ModelFailure`, `Stopped`."""
         ...
+
+
+def is_capped(stage: int | None, role: Role) -> bool:
+    """Whether stage, settings or a file of the role say how many steps it may take. The usual numbers are those of
+    models: a program counts a step for each file that it reads."""
+    usual = ROLES.get(role.name)
+    return stage is not None or (role.steps is not None and (usual is None or usual.steps != role.steps))
 
 
 def step_cap(stage: int | None, role: Role) -> int:

@@ -14,7 +14,7 @@ from loop_ls.engine.checks.judging import LoopChecks, StageOutput
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
-from loop_ls.engine.roles.agent import Job, step_cap
+from loop_ls.engine.roles.agent import Job, is_capped, step_cap
 from loop_ls.engine.roles.loop import RoundMemory, StageResult, Started, recorded_stage
 from loop_ls.engine.roles.outcome import first_line
 from loop_ls.engine.roles.prompt import Done, Work, compose
@@ -107,6 +107,7 @@ class Rounds:
             role=role,
             prompt=compose(self._work(turn, index, stage, done)),
             steps=step_cap(stage.max_iterations, role),
+            capped=is_capped(stage.max_iterations, role),
             session=session,
             execution=execution,
             project=started.project.get("id", ""),

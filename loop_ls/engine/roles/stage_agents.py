@@ -138,6 +138,7 @@ class RunStageAgents:
             model=target.model or None,
             access=job.role.access,
             only=None if job.role.tools is None else claude_tools(job.role.tools),
+            steps=job.steps if job.capped else None,
             name=job.role.name,
             session=str(uuid.UUID(job.execution)),  # as agents want it: with hyphens
             environment={MARK: "1"},

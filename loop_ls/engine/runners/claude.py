@@ -37,6 +37,8 @@ class Claude:
         if work.model:
             words += ["--model", work.model]
         words += _prompt("--append-system-prompt", work.appended, by_file)
+        if work.steps is not None:
+            words += ["--max-turns", str(work.steps)]
         if work.budget_usd is not None:
             words += ["--max-budget-usd", f"{work.budget_usd:g}"]
         return CommandLine(words, stdin=work.message, environment=_WAITS if work.served.names else {})

@@ -11,9 +11,10 @@ import os
 import shutil
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,19 +24,35 @@ from loop_ls.engine.context.workspace_files import engine_data_below
 from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, Failure, LostAttempt
 from loop_ls.engine.core.price_table import AttemptCost, Price, Usage, booked, known_price
 from loop_ls.engine.core.redaction import redact
+from loop_ls.engine.model_calls.tool_loop import CLOSING
 from loop_ls.engine.providers.failures import reset_moment
+from loop_ls.engine.runners import usage_windows as windows
 from loop_ls.engine.runners.concurrency import gate_of
 from loop_ls.engine.runners.environment import agent_environment
 from loop_ls.engine.runners.line_reader import Ended, Invocation, OverTime, run_lines
-from loop_ls.engine.runners.output_parser import CLUE, AgentOutput, HearsAside, OutputParser, TooMuch
-from loop_ls.engine.runners.runner import Assignment, Hear, Work, deaf
+from loop_ls.engine.runners.output_parser import (
+    CLUE,
+    AgentOutput,
+    CountsSteps,
+    HearsAside,
+    OutputParser,
+    TooMuch,
+    number,
+)
+from loop_ls.engine.runners.runner import NOTHING_SERVED, Assignment, Hear, Work, deaf
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
 
 #: Access with which an agent reads files by tools of its own, and is to do nothing else.
 _READS = ("readonly", "readonly-shell")
+#: Of what an agent has said, so many characters at the end are told it again.
+LONGEST_SAID = 20_000
 #: What an agent says when nobody writes to it, which is no error.
 _NO_INPUT = ("no stdin data", "Reading additional input from stdin")
+
+
+class _StepsUsedUp(Exception):
+    """It has taken the steps that it may take, and would work on."""
 
 
 @equal_record
@@ -85,6 +102,7 @@ class CliRunner:
 
     async def run(self, work: Assignment, hear: Hear = deaf) -> Work:
         async with gate_of(self.name, self.settings).passing():
+            self._require_window()
             return await self._run(work, hear)
 
     async def _run(self, work: Assignment, hear: Hear) -> Work:
@@ -105,9 +123,13 @@ class CliRunner:
             await asyncio.to_thread(self._require_no_engine_data, Path(work.folder))
         began, speech = time.monotonic(), dialect.speech(hear)
         try:
-            return await self._worked(work, env, speech, began)
+            try:
+                return await self._worked(work, env, speech, began)
+            except _StepsUsedUp:
+                last = await self._run(_closing(work, speech.heard().output or ""), hear)
+            return self._together(work, speech.heard(), last, began)
         except Failure as failure:
-            failure.booked = self._lost(work, speech.heard(), failure.code, failure.message, began)
+            failure.booked |= self._lost(work, speech.heard(), failure.code, failure.message, began)
             raise
         except asyncio.CancelledError:
             self._lost(
@@ -130,8 +152,11 @@ class CliRunner:
             own = {**env, **said.environment}
             invocation = Invocation(argv, work.folder or None, own, said.stdin, work.idle, work.total)
             with using_program(self.written or self.program, work.folder):
-                ended = await self._ended(invocation, speech)
+                ended = await self._ended(invocation, speech, work.steps)
         heard = speech.heard()
+        windows.heard(self.name, heard.window_used, heard.window_resets)
+        if heard.used_up and work.steps is not None:
+            raise _StepsUsedUp
         output = self._output(ended, heard)
         cost = self._booked(work, heard, output)
         return Work(
@@ -174,9 +199,39 @@ class CliRunner:
         work.bill.lost(LostAttempt(self.name, model, code, message, cost.input, cost.output, usd, took))
         return True
 
-    async def _ended(self, invocation: Invocation, speech: OutputParser) -> Ended:
+    def _together(self, work: Assignment, first: AgentOutput, last: Work, began: float) -> Work:
+        """The answer without tools, with what all of the work took."""
+        cost = self._booked(work, first, first.output or "")
+        usd = self._by_table(work, first) if cost.usd is None else cost.usd
+        return replace(
+            last,
+            input_tokens=cost.input + last.input_tokens,
+            output_tokens=cost.output + last.output_tokens,
+            usd=None if usd is None and last.usd is None else (usd or 0.0) + (last.usd or 0.0),
+            duration=round(time.monotonic() - began, 3),
+        )
+
+    def _require_window(self) -> None:
+        """Raises `Failure` where so much of a usage window is used that the settings want nothing more started."""
+        cap = number(self.settings.get("usagePercent"))
+        found = None if cap is None else windows.used_up(self.name, cap)
+        if found is None or cap is None:
+            return
+        name, until = Path(self.program[0]).name, clock_time(found.until)
+        told = f"The agent `{name}` has used {found.percent:.0f} % of its usage window, which is reset at {until}"
+        told += f" (`usagePercent` is {cap:g})."
+        raise Failure(
+            EXHAUSTED,
+            told,
+            "The run then continues automatically; resume it to continue now.",
+            EXHAUSTED,
+            until=found.until,
+        )
+
+    async def _ended(self, invocation: Invocation, speech: OutputParser, steps: int | None) -> Ended:
         try:
-            return await run_lines(invocation, speech.line, speech.aside if isinstance(speech, HearsAside) else None)
+            hear = _counting(speech, steps)
+            return await run_lines(invocation, hear, speech.aside if isinstance(speech, HearsAside) else None)
         except OverTime as over:
             silent = "it printed nothing for" if over.which == "inactivity" else "it ran for"
             told = f"The agent `{self.program[0]}` timed out ({over.which}): {silent} {over.seconds:g} s."
@@ -216,6 +271,39 @@ class CliRunner:
     def _failed(self, how: str, details: str) -> Failure:
         told = f"The agent `{Path(self.program[0]).name}` {how}"
         return Failure("agent_failed", redact(f"{told}: {details[-CLUE:].strip()}" if details else f"{told}."))
+
+
+def _counting(speech: OutputParser, steps: int | None) -> Callable[[str], bool]:
+    """Hears the lines of an agent, and raises `_StepsUsedUp` once where it goes on after its last step."""
+    if steps is None or not isinstance(speech, CountsSteps):
+        return speech.line
+    told = False
+
+    def line(text: str) -> bool:
+        nonlocal told
+        works = speech.line(text)
+        if not told and speech.goes_on_after(steps):
+            told = True
+            raise _StepsUsedUp
+        return works
+
+    return line
+
+
+def _closing(work: Assignment, said: str) -> Assignment:
+    """The work of an answer without tools, from what the agent said while it had them."""
+    so_far = f"\n\nWhat you said so far:\n\n{said[-LONGEST_SAID:]}" if said.strip() else ""
+    told = f"{work.message}\n\n---\nYou have worked on this, and have no steps left.{so_far}{CLOSING}"
+    return replace(
+        work,
+        message=told,
+        access="minimal",
+        only=None,
+        tools=None,
+        served=NOTHING_SERVED,
+        steps=None,
+        session=str(uuid.uuid4()),
+    )
 
 
 def require_program(word: str, env: Mapping[str, str], folder: str) -> None:

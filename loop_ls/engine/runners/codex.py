@@ -100,6 +100,7 @@ class CodexOutput:
         self._heard = AgentOutput(unfinished=True)
         self._told: tuple[int, int] = (0, 0)
         self._counted: tuple[int, int] = (0, 0)
+        self._answers = 0
 
     def line(self, line: str) -> bool:
         if not line.strip():
@@ -128,8 +129,12 @@ class CodexOutput:
         if _COUNTED not in line:
             return False
         if found := _ANSWERED.search(line):
+            self._answers += 1
             self._counted = _sum(self._counted, count(int(found[1])), count(int(found[2])))
         return True
+
+    def goes_on_after(self, steps: int) -> bool:
+        return self._answers > steps
 
     def heard(self) -> AgentOutput:
         """What a turn took is what it says at its end, or what its answers took where it came to none."""

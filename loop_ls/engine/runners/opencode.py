@@ -81,6 +81,7 @@ class OpencodeOutput:
         self._hear = hear
         self._heard = AgentOutput(unfinished=True)
         self._fresh = True
+        self._going_on = 0
 
     def line(self, line: str) -> bool:
         if not line.strip():
@@ -99,6 +100,7 @@ class OpencodeOutput:
                 self._hear(said)
             case "step_finish":
                 self._heard.unfinished = part.get("reason") == "tool-calls"
+                self._going_on += self._heard.unfinished
                 tokens, cost = as_object(part.get("tokens")), number(part.get("cost"))
                 self._heard.input_tokens += count(tokens.get("input"))
                 self._heard.output_tokens += count(tokens.get("output"))
@@ -111,6 +113,9 @@ class OpencodeOutput:
             case _:
                 pass
         return True
+
+    def goes_on_after(self, steps: int) -> bool:
+        return self._going_on >= steps
 
     def heard(self) -> AgentOutput:
         return self._heard

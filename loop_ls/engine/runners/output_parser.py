@@ -39,6 +39,9 @@ class AgentOutput:
     exhausted: bool = False
     resets_at: float | None = None
     unfinished: bool = False  # it says when it is finished, and has not
+    used_up: bool = False  # it ended because it had taken the steps that it may take
+    window_used: float | None = None  # percent of a usage window, as far as it says so
+    window_resets: float | None = None  # Unix time at which that begins anew
     clues: list[str] = field(default_factory=list)
 
     def keep_clue(self, line: str) -> None:
@@ -57,6 +60,15 @@ class HearsAside(Protocol):
 
     def aside(self, line: str) -> bool:
         """Whether this line is such a thing, which has been understood."""
+        ...
+
+
+@runtime_checkable
+class CountsSteps(Protocol):
+    """Of an agent that takes no number of steps, but tells each of them."""
+
+    def goes_on_after(self, steps: int) -> bool:
+        """Whether it works on after so many model calls."""
         ...
 
 

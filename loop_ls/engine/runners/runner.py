@@ -55,10 +55,11 @@ class Assignment:
     """One piece of work. `system` is the system prompt, `appended` what comes after the agent's own.
 
     `tools` in the words of the agent; None leaves it its own. `only`: those of its access that it may use, in the words
-    of Claude Code; None: all of them. A program that cannot be held to it knows the access alone. `served` are tools of
-    ours. `idle` and `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and
-    `purpose` go to the record of calls. `alone`: it is offered nothing that works beside or after it (agents of its
-    own, schedules, loops). `bill` hears of work that gave no answer and was paid all the same.
+    of Claude Code; None: all of them. A program that cannot be held to it knows the access alone. `steps`: so many
+    model calls it may take; then it is asked for an answer without tools. `served` are tools of ours. `idle` and
+    `total` in seconds, None: no limit. `environment` is laid over the reduced one. `place` and `purpose` go to the
+    record of calls. `alone`: it is offered nothing that works beside or after it (agents of its own, schedules, loops).
+    `bill` hears of work that gave no answer and was paid all the same.
     """
 
     message: str
@@ -69,6 +70,7 @@ class Assignment:
     tools: tuple[str, ...] | None = None
     access: Access = "full"
     only: tuple[str, ...] | None = None
+    steps: int | None = None
     served: Served = NOTHING_SERVED
     budget_usd: float | None = None
     name: str = ""

@@ -55,7 +55,10 @@ class StreamJson:
     def _limited(self, info: Mapping[str, Json]) -> None:
         """The last word on the usage limit counts: after a refusal another limit may let the work go on."""
         self._heard.exhausted = info.get("status") == "rejected"
-        self._heard.resets_at = number(info.get("resetsAt")) if self._heard.exhausted else None
+        self._heard.window_resets = number(info.get("resetsAt"))
+        self._heard.resets_at = self._heard.window_resets if self._heard.exhausted else None
+        used = number(info.get("utilization"))
+        self._heard.window_used = used if used is None or used > 1 else used * 100  # a share, or percent
 
     def _said(self, message: Mapping[str, Json]) -> None:
         if (model := text(message.get("model"))) != "<synthetic>":  # an error that is told as a message
@@ -88,6 +91,7 @@ class StreamJson:
             status = event.get("api_error_status")
             which = f"API status {status}" if status else subtype if subtype != "success" else "error"
             heard.error = ": ".join(part for part in (which, told or _errors(event)) if part)
+            heard.used_up = subtype == "error_max_turns"
             heard.exhausted = heard.exhausted or status == 402 or self._class == "billing_error"
         else:
             self._result = told

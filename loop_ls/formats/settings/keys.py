@@ -50,6 +50,14 @@ _PROVIDER_KEYS = (
     Key("maxConcurrency", Type.INTEGER, "Maximum concurrent calls.", minimum=1),
     Key("requestsPerMinute", Type.INTEGER, "Maximum calls per minute.", minimum=1),
     Key("tokensPerMinute", Type.INTEGER, "Maximum tokens per minute, input and output together.", minimum=1),
+    Key(
+        "usagePercent",
+        Type.NUMBER,
+        "Share of its usage window that an agent program may use, where it reports that (Claude Code): above it, runs "
+        "wait for the reset before its next turn.",
+        minimum=1,
+        maximum=100,
+    ),
     Key("timeoutSeconds", Type.NUMBER, "Timeout for a whole answer.", default="300", minimum=0),
     Key("firstTokenSeconds", Type.NUMBER, "Timeout until an answer starts.", minimum=0),
     Key("idleSeconds", Type.NUMBER, "Timeout for a pause within an answer.", default="60", minimum=0),

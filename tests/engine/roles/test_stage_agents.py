@@ -313,3 +313,32 @@ async def test_RB_134_an_agent_program_is_told_what_is_left_and_not_started_wher
     state = await project.run()
     assert [option(call["words"], "--max-budget-usd") for call in fake.calls] == ["1", "0.4"]
     assert (state["status"], state["reason"]) == ("completed", "budget")
+
+
+@pytest.mark.parametrize(
+    ("settings", "stage", "told"),
+    [
+        *(({}, {}, None), ({"maxSteps": 7}, {}, "7"), ({"maxSteps": 500}, {}, "100")),
+        ({"maxSteps": 7}, {"max_iterations": 3}, "3"),
+    ],
+)
+async def test_steps_that_somebody_wrote_count_for_a_program_too(
+    project: EngineProject, settings: dict[str, Any], stage: dict[str, Any], told: str | None
+) -> None:
+    """The usual number of a role is one of model calls, and would end the work of a program."""
+    fake = with_program(project, "coder", {"text": "APPROVED"})
+    own = json.loads((project.root / ".loop-ls.yaml").read_text())
+    own["roles"]["coder"] |= settings
+    project.write(".loop-ls.yaml", json.dumps(own))
+    project.define("look", roles=[{"name": "write", "role": "coder", "prompt": "Look.", **stage}])
+    await project.run("look")
+    assert option(fake.calls[0]["words"], "--max-turns") == told
+
+
+async def test_tools_that_a_role_names_count_for_a_program_too(project: EngineProject) -> None:
+    fake = with_program(project, "coder", {"text": "APPROVED"})
+    own = json.loads((project.root / ".loop-ls.yaml").read_text())
+    own["roles"]["coder"]["tools"] = ["file_read", "Bash"]
+    project.write(".loop-ls.yaml", json.dumps(own))
+    await project.run("look")
+    assert option(fake.calls[0]["words"], "--tools") == "Read,Bash"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loop_ls.contract.facts.kinds import ToolCalled
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolSpec
 from loop_ls.engine.core.ports import Recorder
-from loop_ls.engine.model_calls.tool_loop import Outcome, Toolbox
+from loop_ls.engine.model_calls.tool_loop import Outcome, Toolbox, tool_called
 from loop_ls.engine.roles.served.endpoint import serving
 from loop_ls.engine.runners.runner import Assignment, Hear, Runner, Served, Work, deaf
 from loop_ls.text.json_value import Json
@@ -61,14 +59,7 @@ class _Told:
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Outcome:
         began = time.perf_counter()
         found = await self.toolbox.call(name, arguments)
-        fact = ToolCalled(
-            tool=name,
-            source=found.source,
-            arguments=json.dumps(arguments, ensure_ascii=False),
-            failed=found.failed,
-            characters=len(found.text),
-            duration=round(time.perf_counter() - began, 6),
-        ).fact(self.place)
+        fact = tool_called(name, arguments, found, time.perf_counter() - began).fact(self.place)
         key = f"{self.place.key}:tool-{uuid.uuid4().hex[:12]}"  # like a lost attempt: what was done was done
         self.written.append(asyncio.ensure_future(self.recorder.record(key, [fact])))
         return found

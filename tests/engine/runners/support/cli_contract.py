@@ -22,6 +22,7 @@ OPTIONS: Mapping[str, Mapping[str, int]] = {
         **dict.fromkeys(("--output-format", "--permission-mode", "--allowedTools", "--disallowedTools"), 1),
         **dict.fromkeys(("--tools", "--mcp-config", "--setting-sources", "--session-id", "--name", "--model"), 1),
         **dict.fromkeys(("--system-prompt-file", "--append-system-prompt-file", "--max-budget-usd"), 1),
+        "--max-turns": 1,
     },
     "codex": {
         **dict.fromkeys(("--json", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"), 0),
