@@ -130,7 +130,7 @@ def _pause(event: Event) -> str:
             return f"interrupted ({event.get('reason') or 'engine_restart'})"
         case "recovered":
             twice = ", one call may have been billed twice" if event.get("mayHavePaidTwice") else ""
-            return f"taken up again after an interruption{twice}"
+            return f"resumed after an interruption{twice}"
         case "stopping":
             return "was told to stop"
         case _:

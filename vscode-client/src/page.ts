@@ -3,6 +3,9 @@
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
+/** The outline of what comes, from the first moment on: no page is blank while its text is fetched. */
+const SKELETON = `<div class="skeleton" aria-hidden="true">${"<i></i>".repeat(6)}</div>`;
+
 /** `bundle`: the name of its script and style sheet in `dist`. */
 export function pageOf(webview: vscode.Webview, extension: vscode.Uri, bundle: "panel" | "form", title: string): string {
   const nonce = randomBytes(16).toString("base64url");
@@ -24,7 +27,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri, bundle: "
   <link rel="stylesheet" href="${at(`${bundle}.css`)}">
 </head>
 <body>
-  <div id="app"><p class="loading" role="status">Loading…</p></div>
+  <div id="app"><p class="loading" role="status">Loading…</p>${SKELETON}</div>
   <script nonce="${nonce}" src="${at(`${bundle}.js`)}"></script>
 </body>
 </html>`;

@@ -160,7 +160,7 @@ def _round(entry: TimelineRound) -> str:
         return "\n".join([*lines, *_why(entry)])
     lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
     if entry["rejected"]:
-        lines += ["### Not taken", *_bullets(entry["rejected"], _rejection), ""]
+        lines += ["### Not applied", *_bullets(entry["rejected"], _rejection), ""]
     lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
     lines += _why(entry)
     if entry["diff"]:

@@ -19,7 +19,7 @@ def hear(events: list[Event]) -> None:
                 about = {"run": event.run_id, "format": body.get("format"), "name_of_loop": body.get("name")}
                 log.info("Run %s started: %s.", event.run_id, body.get("name"), extra=about)
             case "recovered":
-                log.info("Run %s was taken up again.", event.run_id, extra={"run": event.run_id})
+                log.info("Run %s was resumed.", event.run_id, extra={"run": event.run_id})
             case "completed" | "failed" | "cancelled":
                 reason = str(event.body.get("reason") or event.body.get("cause") or "")
                 about = {"run": event.run_id, "status": event.kind, "reason": reason}

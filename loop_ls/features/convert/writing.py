@@ -123,7 +123,7 @@ def to_assistant(gist: Gist) -> Converted:
             case "goal":
                 return "(your task)"
             case "before":
-                return "(what your last round gave)"
+                return "(the result of your last round)"
             case "part":
                 return f"(what came of {ref.name})"
             case _:

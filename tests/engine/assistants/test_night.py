@@ -102,7 +102,7 @@ def told(state: Any, facts: list[Any]) -> None:
         "condition met in iteration 5",
         "asked: Make the tests pass.",
         "for a usage limit: The agent",
-        "taken up again after an interruption, one call may have been billed twice",
+        "resumed after an interruption, one call may have been billed twice",
         "iterations 1–2: NO",
         "iteration 3: NO (checks failed)",
         "flaky: 1 of 5 times failed",

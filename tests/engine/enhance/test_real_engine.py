@@ -639,7 +639,7 @@ async def test_EB_087_a_plan_that_was_refused_whole_is_told_as_one(project: Engi
     [only] = told["rounds"]
     assert not only["planned"]
     assert [(one["op"], one["reasonCode"]) for one in only["rejected"]] == [("remove_step", "op_not_allowed")]
-    assert "### Not taken\n* `remove_step` `review`: " in told["markdown"]
+    assert "### Not applied\n* `remove_step` `review`: " in told["markdown"]
 
 
 async def test_EB_087_a_planner_that_answered_prose_is_told_as_one(project: EngineProject) -> None:

@@ -6,6 +6,7 @@ import { Details, tabsOf } from "./details";
 import { Header } from "./header";
 import { type Model, newest, roundOf } from "./model";
 import { keep, type Kept, say } from "./talk";
+import { Skeleton } from "./skeleton";
 import { Timeline } from "./timeline";
 import { announcement } from "./words";
 
@@ -95,7 +96,12 @@ export function App({ model, detail, wish, kept }: Props) {
           />
         </div>
       ) : model.banner ? null : (
-        <p class="empty">Reading the run…</p>
+        <>
+          <p class="loading" role="status">
+            Reading the run…
+          </p>
+          <Skeleton lines={6} />
+        </>
       )}
       <div class="unseen" aria-live="polite" role="status">
         {spoken}

@@ -1,12 +1,20 @@
 // The panes of the tabs. All texts of models and files are text nodes: nothing of them is ever read as a page.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Detail, Live, Prompt, Row, Text } from "../shape";
+import { Skeleton } from "./skeleton";
 import { act } from "./talk";
 import { size } from "./words";
 
 type Shown = "output" | "question" | "prompt";
 
-const Reading = () => <p class="empty">Reading…</p>;
+const Reading = () => (
+  <>
+    <p class="unseen" role="status">
+      Reading…
+    </p>
+    <Skeleton lines={4} />
+  </>
+);
 const Problem = ({ text }: { text: string }) => <p class="empty problem">{text}</p>;
 
 /** A text as it is, and of one that was cut how long it is and where all of it can be read. */

@@ -10,8 +10,9 @@ declare function acquireVsCodeApi(): {
 
 const editor = acquireVsCodeApi();
 const main = document.createElement("main");
-document.getElementById("app")?.replaceChildren(main);
-main.append(make("p", { className: "loading", role: "status", textContent: "Loading…" }));
+const app = document.getElementById("app");
+main.append(...(app?.childNodes ?? [])); // what says that it is loading
+app?.replaceChildren(main);
 
 let form: Form;
 let values: Values = {};
