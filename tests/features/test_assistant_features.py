@@ -249,6 +249,21 @@ def test_what_a_loop_may_cost_is_a_hint_and_no_finding(ask: Ask) -> None:
     assert Checker().findings(one.workspace, one.document) == ()
 
 
+@pytest.mark.parametrize(
+    ("own", "total", "dollars"), [("0.5", "1.25", "$1.25"), ("0.5", "9", "$2.00"), ("", "1", "$1.00")]
+)
+def test_a_budget_of_the_whole_loop_bounds_it_everywhere(ask: Ask, own: str, total: str, dollars: str) -> None:
+    text = (
+        LOOP.replace("maxBudgetUsd: 0.5\n", f"maxBudgetUsd: {own}\n" if own else "") + f"maxTotalBudgetUsd: {total}\n"
+    )
+    one = asked(ask, f"{text}$0")
+    assert lenses(one.workspace, one.document)[1].title.endswith(f" · ≤ {dollars}")
+    assert [hint.text for hint in inlays(one.workspace, one.document, ALL)] == [f"≤ {dollars} in total"]
+    found = estimate(one.workspace, one.document)
+    assert found.usd is not None and found.usd.most == float(dollars[1:])
+    assert ("`maxTotalBudgetUsd`" in found.why) is (dollars != "$2.00")
+
+
 # -- nothing fails --------------------------------------------------------------------------------
 
 

@@ -158,7 +158,8 @@ def _gist(event: JsonObject) -> str:
     match event["kind"]:
         case "judged":
             local = " (locally)" if event.get("local") else ""
-            return f"{event.get('verdict')}{local}: {first_line(str(event.get('answer', '')))}"
+            answer = first_line(str(event.get("answer") or ""))
+            return f"{event.get('verdict')}{local}" + (f": {answer}" if answer else "")
         case "call":
             tokens, cost = part(event, "tokens"), money(float_field(event, "usd"))
             said = f"{event.get('provider')}/{event.get('model')} {tokens.get('input', 0)}+{tokens.get('output', 0)}"

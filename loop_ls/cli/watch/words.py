@@ -47,7 +47,8 @@ def ending(state: RunStateView, said: str = "") -> str:
     how = f"{told['sign']} {shown(line)}" if told else short(str(state.get("reason") or state.get("status")))
     used = tokens_used(state)
     tokens = count(used, "token") if used else ""
-    parts = (how, cost_of(state), tokens, clock(state.get("elapsedMs", 0)))
+    reused = "" if state.get("calls") or not state.get("source") else "all answers reused, none billed"
+    parts = (how, reused, cost_of(state), tokens, clock(state.get("elapsedMs", 0)))
     return " · ".join(part for part in parts if part)
 
 

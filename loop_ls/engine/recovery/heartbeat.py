@@ -48,7 +48,12 @@ class Heartbeat:
         for part, told in PARTS.items():
             if not self.is_ready(part):
                 message = f"The part of the engine that {told} is not responding."
-                raise Refused("engine_not_ready", message, "Stop it with loop-ls engine stop; the next run starts it again.", {"manager": part})
+                raise Refused(
+                    "engine_not_ready",
+                    message,
+                    "Stop it with loop-ls engine stop; the next run starts it again.",
+                    {"manager": part},
+                )
 
     async def _go_on(self) -> None:
         while True:

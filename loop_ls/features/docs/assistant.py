@@ -35,17 +35,25 @@ def most_iterations(one: AssistantParts, settings: Settings) -> int | None:
 
 def ceiling(one: AssistantParts, settings: Settings) -> float | None:
     """The most that all iterations together may cost."""
+    each = _ceiling_of_each(one, settings)
+    return min((total for total in (each, one.total_budget) if total is not None), default=None)
+
+
+def _ceiling_of_each(one: AssistantParts, settings: Settings) -> float | None:
+    """As the budget of each iteration says it."""
     limit, budget = most_iterations(one, settings), one.budget
     return None if limit is None or budget is None else limit * budget
 
 
 def ceiling_text(one: AssistantParts, settings: Settings) -> str | None:
-    """`at most 10 iterations × $0.50 = $5.00`."""
+    """`at most 10 iterations × $0.50 = $5.00`, or where that is less, `at most $2.00 in total (maxTotalBudgetUsd)`."""
     total, limit, budget = ceiling(one, settings), most_iterations(one, settings), one.budget
-    if total is None or limit is None or budget is None:
+    if total is None:
         return None
     more = ", without the calls that keep its memory" if one.has("memory") else ""
-    return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}{more}"
+    if limit is not None and budget is not None and total == _ceiling_of_each(one, settings):
+        return f"at most {count(limit, 'iteration')} × {money(budget)} = {money(total)}{more}"
+    return f"at most {money(total)} in total (`maxTotalBudgetUsd`){more}"
 
 
 def loop_in_words(one: AssistantParts, limit: int | None) -> str:

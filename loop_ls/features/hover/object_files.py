@@ -119,7 +119,9 @@ def about_assistant(look: ObjectNodeAt, settings: Settings) -> str | None:
             return CRITERIA.get(type_)
         case ("assistant" | "assistant file", "name" | "id") if one is not None and not look.on_key:
             return assistant_text(one, settings)
-        case ("assistant" | "assistant file", "maxIterations" | "maxBudgetUsd") if one is not None:
+        case ("assistant" | "assistant file", "maxIterations" | "maxBudgetUsd" | "maxTotalBudgetUsd") if (
+            one is not None
+        ):
             return _ceiling(look, one, settings)
         case _:
             return None

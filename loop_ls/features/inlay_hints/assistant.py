@@ -13,7 +13,7 @@ from loop_ls.text.position import Position, Span
 def assistant_inlays(document: Document, span: Span, settings: Settings) -> tuple[Inlay, ...]:
     found: list[Inlay] = []
     for one in document.whole.assistants:
-        part = one.get("maxIterations") or one.get("maxBudgetUsd")
+        part = one.get("maxIterations") or one.get("maxBudgetUsd") or one.get("maxTotalBudgetUsd")
         total, told = ceiling(one, settings), ceiling_text(one, settings)
         if part is None or part.node is None or part.entry.merged or total is None or told is None or not one.enabled:
             continue

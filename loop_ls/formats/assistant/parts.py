@@ -99,6 +99,10 @@ class AssistantParts:
     def budget(self) -> float | None:
         return number(self.node("maxBudgetUsd"))
 
+    @property
+    def total_budget(self) -> float | None:
+        return number(self.node("maxTotalBudgetUsd"))
+
 
 def assistants_of(parts: Parts) -> tuple[AssistantParts, ...]:
     """All assistants of a file, each once."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loop_ls.cli.runs.runs_show import event_line
 from tests.cli.conftest import DEVELOP, CliProject
 
 
@@ -42,6 +43,18 @@ def test_a_fork_asks_a_changed_prompt_once(shared: CliProject, finished: str, tm
     assert f"source {finished}, from {step['place']} on, with another prompt" in status
     wrong = shared.call("runs", "fork", finished, "--at", "nowhere")
     assert wrong.returncode == 2 and "loop-ls runs prompts" in wrong.stderr
+
+
+def test_a_fork_of_a_finished_run_says_that_nothing_is_billed(shared: CliProject, finished: str) -> None:
+    done = shared.call("runs", "fork", finished)
+    assert "all answers reused, none billed" in done.stderr
+    assert "reused" not in shared.call("runs", "show", finished).stdout
+
+
+def test_a_verdict_without_an_answer_ends_without_a_colon() -> None:
+    judged = {"kind": "judged", "seq": 3, "verdict": "yes", "local": True, "place": "improve/2", "answer": ""}
+    assert event_line(judged).endswith("yes (locally)")
+    assert event_line({**judged, "answer": "YES, it does"}).endswith("yes (locally): YES, it does")
 
 
 def test_a_replay_needs_no_model(shared: CliProject, finished: str) -> None:
