@@ -205,7 +205,8 @@ class Checker:
 
     def _errors_of(self, workspace: Workspace, key: str) -> int:
         document = workspace.by_key(key)
-        return 0 if document is None else self._count(workspace, document)
+        assert document is not None, "it is known what a call means before its errors are counted"
+        return self._count(workspace, document)
 
     def _count(self, workspace: Workspace, document: Document) -> int:
         """The errors of a workflow in this workspace, counted once."""
@@ -214,8 +215,6 @@ class Checker:
         return self._errors[document.uri]
 
     def _counted(self, workspace: Workspace, document: Document) -> int:
-        if document.fault is not None:
-            return 1
         session = self._updated(workspace, document)
         found = () if session is None else session.findings(late=False)
         return sum(one.severity is Severity.ERROR and one.rule not in _NOT_ITS_OWN for one in found)

@@ -194,8 +194,7 @@ class Session:
         self._kept(unit)
         self._fresh.add(unit)
         if self._remembers:
-            for topic in before - unit.topics:
-                self._readers[topic].discard(unit)
+            self._unread(unit, before - unit.topics)
             for topic in unit.topics - before:
                 self._readers.setdefault(topic, set()).add(unit)
 
@@ -214,7 +213,11 @@ class Session:
         self._silence(unit)
         self._late.discard(unit)
         self._stale_late.discard(unit)
-        for topic in unit.topics:
+        self._unread(unit, unit.topics)
+
+    def _unread(self, unit: Unit, topics: Set[Topic]) -> None:
+        """Nothing is kept of a topic that nobody asks about any more."""
+        for topic in topics:
             readers = self._readers.get(topic, set())
             readers.discard(unit)
             if not readers:

@@ -64,7 +64,7 @@ def anchor(document: Document, at: Position) -> int:
     for piece, start in _pieces(document):
         if start <= at.line < start + len(piece.lines):
             for span in _texts(piece):
-                if span.start.line + start < at.line <= _last(span) + start:
+                if span.start.line + start < at.line <= span.end.line + start:
                     return span.start.line + start
     return at.line
 
@@ -72,7 +72,7 @@ def anchor(document: Document, at: Position) -> int:
 def _by_line(document: Document) -> dict[int, list[tuple[Span, Directive]]]:
     """Comments by the line that they are about."""
     found: dict[int, list[tuple[Span, Directive]]] = {}
-    inside = [span.shift(start) for piece, start in _pieces(document) for span in _texts(piece, several=False)]
+    inside = [span.shift(start) for piece, start in _pieces(document) for span in _texts(piece)]
     for number, line in enumerate(document.text.lines):
         match = _DIRECTIVE.search(line) if MARK in line else None
         if match is None or document.path.endswith((".json", ".jsonc")):
@@ -160,15 +160,9 @@ def _pieces(document: Document) -> Iterator[tuple[Piece, int]]:
         yield piece, document.tree.start_of(piece)
 
 
-def _texts(piece: Piece, several: bool = True) -> tuple[Span, ...]:
-    """The places of texts, or only of those of several lines."""
-    spans = (node.span for node in _scalars(piece.node))
-    return tuple(span for span in spans if not several or _last(span) > span.start.line)
-
-
-def _last(span: Span) -> int:
-    """A block text ends at the beginning of the line below it."""
-    return span.end.line if span.end.column else span.end.line - 1
+def _texts(piece: Piece) -> tuple[Span, ...]:
+    """The places of texts."""
+    return tuple(node.span for node in _scalars(piece.node))
 
 
 def _scalars(node: Node | None) -> Iterator[Scalar]:

@@ -19,7 +19,6 @@ from loop_ls.text.fault import Fault
 
 #: Faults that every further line repeats, and those of them that a file says once.
 _EVERYWHERE = ("tab", "odd-blank", "too-many-aliases")
-_ALL_ALIKE = (*_EVERYWHERE, "indentation")
 
 #: Faults of a whole document that hide what stands below them.
 _ENDS = ("second-document", "directive")
@@ -41,11 +40,11 @@ def syntax(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}}"
     """
-    told: set[str] = set()
+    told = False
     for fault in site.piece.faults:
-        if fault.code in told or (told and fault.code == "indentation"):
+        if told and fault.code == "indentation":
             continue  # what follows from the first slip
-        told.add(fault.code if fault.code in _ALL_ALIKE else "")
+        told = True
         once = fault.code if fault.code in _EVERYWHERE else ""
         yield site.found(fault.span, fault.message, fixes=_mending(site, fault))._replace(once=once)
 

@@ -107,6 +107,12 @@ def test_UP_16_what_looks_like_a_comment_in_a_text_is_text() -> None:
     assert "unused-ignore" not in codes(check(text)[2])
 
 
+def test_UP_16_what_looks_like_a_comment_in_a_text_of_one_line_is_text() -> None:
+    steps = "steps:\n  - {name: a, run: 'Write # loop-ls: ignore WF217 {{input}}'}\n"
+    assert "unused-ignore" not in codes(check(HEAD + steps)[2])
+    assert "WF217" in codes(check(HEAD + steps.replace("name: a", "name: a b"))[2])
+
+
 def test_UP_16_a_finding_inside_of_a_block_text_is_silenced_where_the_text_begins() -> None:
     text = HEAD + "steps:\n  - name: a\n    run: |\n      Write\n      {{a | upper}}\n"
     found = check(text)[2]

@@ -268,6 +268,63 @@ def test_what_is_found_lies_where_the_text_is_after_an_edit(old: str, new: str) 
     assert _told(found) == _told(Checker(PROFILES).findings(workspace, edited)) != _told(before)
 
 
+def _checked(text: str) -> tuple[Checker, Workspace, Document]:
+    document = Document.open("file:///ws/flow.yaml", text)
+    workspace, checker = Workspace.of(Roots("/ws"), [document]), Checker(PROFILES)
+    checker.findings(workspace, document)
+    return checker, workspace, document
+
+
+def test_a_file_that_calls_itself_is_seen_as_it_is_now() -> None:
+    step = "steps:\n  - {name: a, if: '{{topic}}', template: {name: flow, with: {topic: '{{input}}'}}}\n"
+    checker, workspace, flow = _checked(HEAD.format(name="flow") + MODEL + step + "  - {name: b, run: 'x'}\n")
+    for old, new, missed in (("'x'", "'{{more}}'", True), ("'{{more}}'", "'{{input}}'", False)):
+        flow = typed(flow, old, new)
+        workspace = workspace.with_document(flow)
+        found = _told(checker.findings(workspace, flow))
+        assert found == _told(Checker(PROFILES).findings(workspace, flow))
+        assert any("Missing `more`: `flow` needs it" in one for one in found) is missed
+
+
+def test_what_is_missing_is_told_again_once_the_file_can_be_read() -> None:
+    text = HEAD.format(name="flow").replace("version: 1.0.0\n", "") + MODEL + "steps:\n  - {name: a, run: 'x}\n"
+    checker, workspace, flow = _checked(text)
+    mended = typed(flow, "'x}", "'x'}")
+    workspace = workspace.with_document(mended)
+    found = checker.findings(workspace, mended)
+    assert _told(found) == _told(Checker(PROFILES).findings(workspace, mended))
+    assert "WF102" in [one.rule for one in found]
+
+
+def test_a_root_of_another_kind_is_judged_by_other_rules() -> None:
+    checker, workspace, flow = _checked(FLOW)
+    other = Document.open(flow.uri, "- $schema: workflow/v2.0\n  name: flow\n", flow.version + 1)
+    for document in (other, flow):
+        found = checker.findings(workspace.with_document(document), document)
+        assert ("WF003" in [one.rule for one in found]) is (document is other)
+
+
+def test_who_reads_what_is_known_after_every_edit() -> None:
+    checker, workspace, flow = _checked(FLOW)
+    edits = [
+        ("name: a", "name: z"),
+        ("{{a}}", "{{z}}"),
+        ("TONE", "TUNE"),
+        (", template: {name: draft, ", ", x: {"),
+        ("name: b", "name: a"),
+    ]
+    for old, new in edits:
+        flow = typed(flow, old, new)
+        workspace = workspace.with_document(flow)
+        checker.findings(workspace, flow)
+        session = checker._sessions[flow.uri]
+        units = [*session._whole, *(unit for row in session._elements.values() for unit in row)]
+        units += [unit for row in session._tops.values() for unit in row]
+        read = {(topic, unit) for unit in units for topic in unit.topics}
+        assert read == {(topic, unit) for topic, readers in session._readers.items() for unit in readers}
+        assert all(session._readers.values())
+
+
 def test_that_errors_were_counted_hides_nothing_that_is_said_of_called_files() -> None:
     call = "steps:\n  - {name: a, template: {name: NAME}}\n"
     texts = {

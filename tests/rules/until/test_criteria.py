@@ -97,3 +97,8 @@ def test_general_conditions_name_one_checkable_fact() -> None:
     assert len({c.text for c in general()}) == len(general()) >= 5
     assert all("{{" not in c.text and " and " not in c.text for c in general())
     assert not any(c.sure for c in general())
+
+
+def test_of_a_prompt_the_line_is_quoted_that_tells_of_the_marker() -> None:
+    found = from_last_step("grade", "Read it.\nGive a score from 0 to 100.\nBe fair.")[0]
+    assert "“Give a score from 0 to 100.”" in found.why
