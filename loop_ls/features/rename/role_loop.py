@@ -21,6 +21,7 @@ from loop_ls.formats.role_loop.parts import Declared, role_part
 from loop_ls.formats.role_loop.problems import PARAMETER_NAME
 from loop_ls.index.document import Document
 from loop_ls.index.placeholders import placeholders
+from loop_ls.index.role_file import name_span, precedence, role_name_of
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
 from loop_ls.text.position import Position, Span
@@ -81,6 +82,7 @@ def _to_stage(look: ObjectNodeAt, stage: Item) -> Link:
 
 
 def _to_settings(workspace: Workspace, look: ObjectNodeAt, role: str) -> Iterator[Link]:
+    """Where the role is set up: in the settings, or in a file of its own."""
     for document in workspace.documents.values():
         part = document.whole.parts.get("roles") if document.format == SETTINGS else None
         listed = part.field.value if part is not None and isinstance(part.field.value, tuple) else ()
@@ -88,6 +90,9 @@ def _to_settings(workspace: Workspace, look: ObjectNodeAt, role: str) -> Iterato
             if part is not None and isinstance(one, Named) and one.name == role:
                 name = document.absolute(part.piece, one.entry.key.span)
                 yield Link(bare(look.document, look.span), document.uri, name, name)
+    files = (one for one in workspace.documents.values() if role_name_of(one) == role)
+    for document in sorted(files, key=precedence):
+        yield Link(bare(look.document, look.span), document.uri, name_span(document), name_span(document))
 
 
 # -- a parameter in all its places ----------------------------------------------------------------

@@ -46,8 +46,12 @@ def read_role(text: str | Text, path: str) -> tuple[str, JsonObject] | None:
 def body_of(tree: Tree) -> str:
     """What stands below the settings."""
     lines = tree.text.lines
-    end = next((number for number, line in enumerate(lines) if number and line.rstrip() == "---"), len(lines))
-    return "\n".join(lines[end + 1 :])
+    return "\n".join(lines[front_end(lines) + 1 :])
+
+
+def front_end(lines: Sequence[str]) -> int:
+    """The number of the line that ends the keys."""
+    return next((number for number, line in enumerate(lines) if number and line.rstrip() == "---"), len(lines))
 
 
 def tools_in(value: Json) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from loop_ls.formats.role_file.file_format import is_of_claude
 from loop_ls.formats.role_file.keys import OF_CLAUDE
 from loop_ls.formats.role_file.read import body_of
 from loop_ls.index.document import Document
-from loop_ls.index.role_file import role_name_of
+from loop_ls.index.role_file import precedence, role_name_of
 from loop_ls.rules.engine.context import Draft, Spot, draft
 from loop_ls.rules.engine.finding import Severity, Tier
 from loop_ls.rules.engine.object_view import ObjectView, conflict_drafts, root_message, syntax_fault
@@ -122,7 +122,7 @@ def no_instructions(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RO005", "duplicate-role", Severity.WARNING, on="role_file")
 def duplicate_role(view: ObjectView) -> Iterator[Draft]:
-    """Role that is set up in another place, too.
+    """Role that another file sets up, so that this one has no effect.
 
     `roles` in `.loop-ls.yaml` takes precedence over files in `roles`, and those over `.claude/agents`. In one
     folder, the first file by name does.
@@ -133,7 +133,7 @@ def duplicate_role(view: ObjectView) -> Iterator[Draft]:
         name: tester
         ---
         You test.
-        #- roles/second.md
+        #- roles/another.md
         ---
         name: tester
         ---
@@ -145,11 +145,12 @@ def duplicate_role(view: ObjectView) -> Iterator[Draft]:
         ---
         You test.
     """
-    name = role_name_of(view.document)
-    others = [one for one in _role_files(view) if one is not view.document and role_name_of(one) == name]
-    if others:
-        listed = ", ".join(f"`{_shown(view, one)}`" for one in others)
-        yield _at_name(view, f"Role `{name}` is also set up in {listed}")
+    name, own = role_name_of(view.document), precedence(view.document)
+    same = (one for one in _role_files(view) if role_name_of(one) == name and precedence(one) < own)
+    first = min(same, key=precedence, default=None)
+    if first is not None:
+        message = f"Role `{name}` is set up in `{_shown(view, first)}`, which takes precedence; this has no effect"
+        yield _at_name(view, message)
 
 
 def _role_files(view: ObjectView) -> Iterator[Document]:

@@ -54,11 +54,15 @@ def test_a_role_without_instructions() -> None:
     assert found("description: x\n", body="\n \n") == [("RO004", "d")]
 
 
-def test_a_role_that_two_files_set_up() -> None:
+def test_a_role_that_another_file_sets_up_has_no_effect() -> None:
     other = "---\nname: tester\n---\nx\n"
-    assert found("name: tester\n", roles__second=other) == [("RO005", "tester")]
-    assert found("description: x\n", roles__second=other) == [("RO005", "d")], "by the name of its file"
-    assert found("name: other\n", roles__second=other) == []
+    assert found("name: tester\n", roles__a=other) == [("RO005", "tester")]
+    assert found("description: x\n", roles__a=other) == [("RO005", "d")], "by the name of its file"
+    assert found("name: other\n", roles__a=other) == []
+    assert found("name: tester\n", roles__z=other) == [], "it is the other one that has no effect"
+    agent = ".claude/agents/tester.md"
+    assert found("name: tester\n", agent, roles__z=other) == [("RO005", "tester")]
+    assert found("name: tester\n", **{".claude__agents__a": other}) == []
 
 
 def test_any_text_may_stand_below() -> None:

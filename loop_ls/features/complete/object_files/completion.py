@@ -25,6 +25,7 @@ from loop_ls.features.spot.place import Spot, Where
 from loop_ls.formats.assistant import keys as tables
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.role_loop.roles import OF_CLAUDE
 from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
@@ -78,6 +79,8 @@ class _Names:
                 return ((name, skill_path(name)) for name in skill_names(self.workspace, self.listing))
             case _ if key.name == "allowedTools":
                 return ((name, "") for name in tables.TOOLS)
+            case _ if key.name == "tools":
+                return OF_CLAUDE.items()
             case _:
                 return ()
 
@@ -209,7 +212,7 @@ class _Asked:
         owner = meaning_of(self.spot.path[:-1], self.root).shape
         name = owner.name if owner is not None else ""
         yield from self._texts(self._words(name, key), ItemKind.VALUE)
-        if key.type is Type.TEXTS and not self.spot.text:
+        if key.type in (Type.TEXTS, Type.TEXT_OR_TEXTS) and not self.spot.text:
             for one in self._entries(key, self.spot):
                 yield replace(one, text=f"[{one.text}]", snippet=None)
         for one in values(key, self.spot, name):
@@ -284,7 +287,7 @@ class _Asked:
         match key.type:
             case Type.BLOCK | Type.BLOCK_MAP if shape is not None and (named or key.type is Type.BLOCK):
                 yield from keys(shape, self.spot, self.style)
-            case Type.BLOCKS | Type.TEXTS:
+            case Type.BLOCKS | Type.TEXTS | Type.TEXT_OR_TEXTS:
                 yield from self._entries(key, self._dashed())
             case Type.TEXT_MAP if key.name == "rules":
                 yield from self._rules()
