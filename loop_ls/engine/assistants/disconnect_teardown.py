@@ -16,6 +16,8 @@ from loop_ls.engine.events import RunState
 BOUND = 5.0
 SWITCH, GRACE = "RONDOFLOW_TEARDOWN_ON_DISCONNECT", "RONDOFLOW_TEARDOWN_GRACE_MS"
 GRACE_MS = 60_000
+#: Origin of runs that were started over a socket.
+SOCKET = "socket"
 User = str | None
 Pause = Callable[[float], Awaitable[None]]
 
@@ -46,6 +48,10 @@ class DisconnectTeardown:
 
     def left(self, user: User) -> None:
         self._sockets[user] -= 1
+        self.expect(user)
+
+    def expect(self, user: User) -> None:
+        """Somebody whose runs go on has the grace time to come, or to come back."""
         if self._grace is not None and not self._closed and not self.there(user):
             earlier = self._waiting.pop(user, None)
             if earlier is not None:
@@ -76,6 +82,11 @@ def grace_of(environ: Mapping[str, str], on: bool = True, ms: int = GRACE_MS) ->
     found = re.match(r"\s*[+-]?\d+", environ.get(GRACE, ""))
     given = int(found.group()) if found else -1
     return (given if given >= 0 else ms) / 1000
+
+
+def started_over_sockets(live: Iterable[RunState]) -> set[User]:
+    """Whose sockets started loops that go on: they may all be gone since an engine before."""
+    return {run.user for run in live if run.format == "assistant" and run.origin == SOCKET and not run.detach}
 
 
 def attended_runs(live: Iterable[RunState], user: User) -> list[str]:

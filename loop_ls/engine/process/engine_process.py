@@ -108,6 +108,7 @@ async def serve(folder: DataFolder, options: Options, build: Callable[[Path, Pro
             mcp=mcp,
         )
         await listening.start(app)
+        sockets.expect()
         folder.hand_over(Handover(port, token, os.getpid()))
         gc.freeze()  # no collection walks what was imported
         gc.enable()

@@ -83,6 +83,25 @@ async def test_AB_129_a_loop_ends_when_its_last_socket_stays_away(brief: ServedP
     await until(lambda: gone(call["pid"]) and gone(call["child"]))
 
 
+@pytest.mark.parametrize("back", [False, True])
+async def test_AB_129_an_engine_that_comes_back_waits_for_its_sockets_too(tmp_path: Path, back: bool) -> None:
+    """The engine left within the grace time, and nobody came to the next one."""
+    async with serving(tmp_path, 60.0, pause=GraceTime()) as served:
+        await served.agree()
+        await hanging(served, await served.socket())
+    again = GraceTime()
+    async with serving(tmp_path, 60.0, pause=again) as served:
+        if back:
+            await served.socket()
+            assert await goes_on(served)
+            return
+        async with asyncio.timeout(60):
+            await again.begun.wait()
+        assert await goes_on(served)
+        again.over.set()
+        assert (await ended(served))["cause"] == "disconnect"
+
+
 async def test_AB_130_one_of_two_sockets_may_leave(brief: ServedProject, grace: GraceTime) -> None:
     first, second = await brief.socket(), await brief.socket()
     await hanging(brief, first)

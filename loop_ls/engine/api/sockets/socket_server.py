@@ -18,7 +18,7 @@ from loop_ls.contract.answers import Refusal
 from loop_ls.engine.api.routes.agents import ASKED, NO_LOOP, NOT_PERMITTED
 from loop_ls.engine.api.sockets.socket_events import Message, error, messages
 from loop_ls.engine.assistants.api_service import AssistantService
-from loop_ls.engine.assistants.disconnect_teardown import DisconnectTeardown
+from loop_ls.engine.assistants.disconnect_teardown import SOCKET, DisconnectTeardown, started_over_sockets
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
 from loop_ls.engine.core.users import OWNER, Person
@@ -57,6 +57,11 @@ class Sockets:
             async with self._building:
                 self._app = self._app or await self._built()
         await self._app(scope, receive, send)
+
+    def expect(self) -> None:
+        """Those whose loops go on from an engine before this one have the grace time to come back, too."""
+        for user in started_over_sockets(self._assistants.engine.live):
+            self._teardowns.expect(user)
 
     async def aclose(self) -> None:
         await self._teardowns.aclose()
@@ -146,7 +151,7 @@ class Sockets:
         message = body.get("message")
         if not isinstance(message, str) or not message.strip():
             return error(agent, "PROCESS_ERROR", "`message` must be a non-empty string.")
-        answer = await self._assistants.start(found, message, person.user, "socket", body.get("mock") is True)
+        answer = await self._assistants.start(found, message, person.user, SOCKET, body.get("mock") is True)
         return None if answer["ok"] else _no_start(agent, answer)
 
     async def _stop(self, sid: str, person: Person, agent: str, body: JsonObject) -> Message | None:

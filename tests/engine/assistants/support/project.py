@@ -31,7 +31,7 @@ class EngineProject:
 
     def __init__(self, folder: Path, environ: dict[str, str] | None = None) -> None:
         self.root, self.data = folder / "project", folder / "data"
-        self.root.mkdir(parents=True)
+        self.root.mkdir(parents=True, exist_ok=True)
         self.agent = FakeAgent(folder / "agent")
         self.models = ScriptedModels({})
         self.environ = environ

@@ -71,7 +71,7 @@ class ServedProject(EngineProject):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.data.mkdir(parents=True)
+        self.data.mkdir(parents=True, exist_ok=True)
         self.tokens = Tokens(self.data)
         self.clients: list[Client] = []
         self.url = ""
@@ -149,6 +149,7 @@ async def serving(
         mcp=mcp,
     )
     await listening.start(app)
+    sockets.expect()
     async with httpx.AsyncClient(base_url=project.url, trust_env=False, timeout=60) as project.http:
         try:
             yield project
