@@ -1,8 +1,8 @@
 """Every example of the pages for users is run, or says why not: `<!-- untested: why -->` above its fence.
 
-`yaml` that names what it is (its schema, or a file name in its first line) is checked and has no error. The commands of
-`console` run one after the other in one empty folder for each page; below a command stands what it prints, where `...`
-stands for anything.
+`yaml` that names what it is (its schema, or a file name in its first line) is checked and has no error, as is
+`markdown` with the front matter of a role. The commands of `console` run one after the other in one empty folder for
+each page; below a command stands what it prints, where `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _UNTESTED = re.compile(r"<!-- untested: \w.* -->")
 _RUN_ELSEWHERE = re.compile(r"<!-- command: \w+ -->")
 #: Not run: an included page, output of a program, and other formats whose pages are tested in their own way.
 _NO_EXAMPLE = ("{include}", "{toctree}", "")
+_OF_FILES = ("yaml", "markdown")
 
 
 class Fence(NamedTuple):
@@ -55,20 +56,21 @@ def name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_fence_is_of_a_kind_that_is_run_or_says_why_not(page: Path) -> None:
-    known = ("yaml", "console", *_NO_EXAMPLE)
+    known = (*_OF_FILES, "console", *_NO_EXAMPLE)
     strange = [fence.text for fence in fences(page) if fence.language not in known and not fence.excused]
     assert strange == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if fences(page, "yaml")], ids=name)
-def test_examples_in_yaml_have_no_error(
+@pytest.mark.parametrize("page", [page for page in PAGES if fences(page, *_OF_FILES)], ids=name)
+def test_examples_of_files_have_no_error(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for words in _new_files(page):
         assert main(words) == 0
-    for fence in fences(page, "yaml"):
+    for fence in fences(page, *_OF_FILES):
         if (file := _file_of(fence)) is not None:
+            (tmp_path / file).parent.mkdir(exist_ok=True)
             (tmp_path / file).write_text(fence.text, "utf-8")
             if file.startswith(".loop-ls"):  # settings stand for themselves
                 assert main(["check", file, "--level", "error"]) == 0, capfd.readouterr().out
@@ -86,6 +88,9 @@ def _new_files(page: Path) -> list[list[str]]:
 
 def _file_of(fence: Fence) -> str | None:
     """The name that an example has: in its first line, above it, or that of its workflow."""
+    if fence.language == "markdown":
+        told = re.search(r"^name: (\w+)$", fence.text, re.MULTILINE)
+        return f"roles/{told[1]}.md" if told else None
     if told := re.match(r"# (\.?[\w.-]+\.yaml)\n", fence.text):
         return told[1]
     if told := re.fullmatch(r"`([\w.-]+\.yaml)`", fence.above):
