@@ -202,7 +202,7 @@ class Lines:
             run_id = "all"
         if run_id == "all" and not self._yes(f"{verb.capitalize()} all loops?"):
             return
-        if verb == "stop" and run_id != "all" and not self._yes(f"Stop {shown(run_id)}?"):
+        if verb == "stop" and run_id != "all" and not await self._wanted("Stop", run_id):
             return
         answer = await self.engine.control(verb, run_id)
         if self._refused(answer):
@@ -222,7 +222,7 @@ class Lines:
         self._new(await self.engine.fork(run_id, int(rest[0])))
 
     async def _delete(self, run_id: str) -> None:
-        if self._yes(f"Delete {shown(run_id)}?"):
+        if await self._wanted("Delete", run_id):
             answer = await self.engine.delete(run_id)
             if not self._refused(answer):
                 self.say("Deleted.")
@@ -240,6 +240,11 @@ class Lines:
     def _say_lines(self, lines: list[str]) -> None:
         for line in lines:
             self.say(line)
+
+    async def _wanted(self, verb: str, run_id: str) -> bool:
+        """Whether a person wants that of a run which is there."""
+        there = run_id == "all" or not self._refused(await self.engine.show(run_id))
+        return there and self._yes(f"{verb} {shown(run_id)}?")
 
     def _yes(self, question: str) -> bool:
         return self.ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")

@@ -13,6 +13,8 @@ from loop_ls.engine.events import RunState
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
+#: Of the metadata, what the engine says itself.
+OF_ENGINE = ("dispatch", "completion_reason")
 FIELDS = ("goal", "max_iterations", "metadata", "labels")
 
 
@@ -67,6 +69,9 @@ def _metadata(given: Mapping[str, Json]) -> JsonObject | None:
         return None
     if not isinstance(given["metadata"], Mapping):
         raise Refused("bad_argument", "`metadata` must be an object.")
+    for name in OF_ENGINE:
+        if name in given["metadata"]:
+            raise Refused("bad_argument", f"`metadata.{name}` is kept by the engine and cannot be changed.")
     return dict(given["metadata"])
 
 

@@ -58,6 +58,8 @@ async def test_RB_086_only_some_things_can_be_changed_and_no_limit_below_where_i
     path = f"{LOOPS}/{run_id}"
     for wrong in ({"status": "completed"}, {}, {"goal": " "}, {"max_iterations": 0}, {"max_iterations": "4"}):
         assert (await served.http.patch(path, json=wrong)).status_code == 400, wrong
+    for wrong in ({"metadata": {"dispatch": {"status": "x"}}}, {"metadata": {"completion_reason": "approved"}}):
+        assert (await served.http.patch(path, json=wrong)).status_code == 400, wrong
     assert (await served.http.patch(path, json={"max_iterations": 2})).status_code == 409
     assert (await served.http.patch(f"{LOOPS}/nosuch", json={"goal": "x"})).status_code == 404
     changes = {"goal": "Better.", "max_iterations": None, "labels": [" a ", "a", "b"], "metadata": {"x": {"y": 1}}}

@@ -52,6 +52,13 @@ async def test_RB_092_nothing_changes_when_the_confirmation_is_declined(served: 
     assert [(await served.ended(run_id))["status"] for run_id in ids] == ["cancelled", "cancelled"]
 
 
+async def test_RB_092_nothing_is_asked_about_a_loop_that_is_not_there(served: ServedProject) -> None:
+    prompt = Prompt(served, "y")
+    for verb in ("stop", "delete"):
+        assert "Unknown run `zzz`" in await prompt.type(f"/loops {verb} zzz")
+    assert prompt.asked == []
+
+
 async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: ServedProject) -> None:
     ids: list[str] = []
     for _ in range(18):  # of 18 ids two begin with the same digit; two at a time would have to be agreed to

@@ -317,3 +317,10 @@ def test_numbers_that_are_none_are_not_counted(number: str) -> None:
         made.line(line % (number, number, number))
         heard = made.heard()
         assert (heard.input_tokens, heard.output_tokens, heard.usd or 0) == (0, 0, 0), speech
+
+
+def test_an_error_that_claude_code_tells_as_a_message_names_no_model() -> None:
+    speech = StreamJson(deaf)
+    for model in ("claude-sonnet-4-6", "<synthetic>"):
+        speech.line(json.dumps({"type": "assistant", "message": {"model": model, "content": []}}))
+    assert speech.heard().model == "claude-sonnet-4-6"
