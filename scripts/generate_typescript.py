@@ -54,11 +54,14 @@ def endings_ts() -> str:
             f"export type EndingKind = {_union(get_args(endings.Kind))};",
             f"export type Verb = {_union(get_args(endings.Verb))};",
             "",
-            f"export type Decision = {_union(tuple(questions.ANSWERS | questions.PROTECTED_ANSWERS))};",
+            f"export type Decision = {_union(get_args(questions.Decision))};",
             "",
             *_titles("ANSWERS", "decision -> what the answer is called.", questions.ANSWERS),
             *_titles(
                 "PROTECTED_ANSWERS", "The same, of a question about protected files.", questions.PROTECTED_ANSWERS
+            ),
+            *_titles(
+                "BLOCKED_ANSWERS", "The same, of a stage or loop that cannot continue.", questions.BLOCKED_ANSWERS
             ),
             "export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {",
             *rows,

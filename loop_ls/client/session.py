@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from loop_ls.contract.answers import (
         Agreed,
+        Answered,
         Approved,
         ChangesDone,
         Controlled,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         Health,
         History,
         Imported,
+        Inbox,
         LoopList,
         Metrics,
         NewRun,
@@ -129,6 +131,15 @@ class EngineClient:
         `restore`."""
         body = {"loopId": loop_id, "approved": approved, "decision": decision, "feedback": feedback}
         return await self.call("approve", run_id, body=body)
+
+    async def inbox(self, after: int | None = None) -> Inbox | Refusal:
+        """Everything that waits for a person -> `{ok, waiting, position}`, with `missed` above a position."""
+        return await self.call("inbox", query={"after": after})
+
+    async def answer(self, run_id: str, given: Fields) -> Answered | Refusal:
+        """`{answer, text?, question?}`: answer whatever a run waits for, with one of the answers of the inbox
+        -> `{ok, runId, kind, answer}`."""
+        return await self.call("answer", run_id, body=given)
 
     async def note(self, run_id: str, text: str) -> Noted | Refusal:
         """Say something to a run: it is in its next prompt, once -> `{ok, runId, notes}`."""

@@ -13,6 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.questions import Surface, Wait
 from loop_ls.contract.run_state import ChangesDecision, RunStateView, TokenCount
 from loop_ls.contract.run_view.wire import CaseScore, ViewPatch
 from loop_ls.text.json_value import Json, JsonObject
@@ -246,8 +247,11 @@ class Timings(TypedDict):
 
 
 class RunStatus(TypedDict):
+    """`told`: somebody else had done it before, and who."""
+
     runId: str
     status: str
+    told: NotRequired[str]
 
 
 # -- answers -----------------------------------------------------------------------------------------
@@ -500,6 +504,71 @@ class Approved(Done):
     """One question, all that were asked (`all`), or whether anybody asked (assistants)."""
 
     resolved: Resolved | list[Resolved] | bool
+
+
+class AnswerOption(TypedDict):
+    """`answer` is what is sent, `title` what it is called; `text`: it may take a text along."""
+
+    answer: str
+    title: str
+    text: bool
+
+
+class Waiting(TypedDict):
+    """One thing that a run waits for. `id` names the question where a run has several; `text` says it in a sentence,
+    `context` is what it is about (an output, the question of a stage, a diff); `until`: it continues by itself then.
+    `forPeople`: agents may not answer it. `by` and `via`: who paused it, and where."""
+
+    runId: str
+    name: str
+    format: str
+    kind: Wait
+    text: str
+    answers: list[AnswerOption]
+    forPeople: bool
+    id: NotRequired[str]
+    since: NotRequired[str]
+    until: NotRequired[str]
+    iteration: NotRequired[int]
+    context: NotRequired[str]
+    path: NotRequired[str]
+    user: NotRequired[str]
+    by: NotRequired[str]
+    via: NotRequired[Surface]
+
+
+class Missed(TypedDict):
+    """What a person was asked or told at a position of the journal."""
+
+    runId: str
+    name: str
+    position: FromOne
+    at: str
+    text: str
+    user: NotRequired[str]
+
+
+class MissedPart(TypedDict, total=False):
+    """What happened since a position; `cut`: there was more of it."""
+
+    missed: list[Missed]
+    cut: bool
+
+
+class Inbox(Done, MissedPart):
+    """Everything that waits for a person, the longest first. `position`: what to ask `after` for the next time, to be
+    told in `missed` what happened since."""
+
+    waiting: list[Waiting]
+    position: FromZero
+
+
+class Answered(Done):
+    """What was answered, and with what."""
+
+    runId: str
+    kind: Wait
+    answer: str
 
 
 class Noted(Done):

@@ -76,6 +76,18 @@ _READING = (
         tools=("loop_list",),
     ),
     Operation(
+        "inbox",
+        "GET",
+        f"{API}/inbox",
+        "getInbox",
+        "Everything that waits for a person, with its answers; and what happened since a position.",
+        "Inbox",
+        query="InboxQuery",
+        refusals=(503,),
+        cli=("runs inbox",),
+        tools=("loop_inbox",),
+    ),
+    Operation(
         "active_count", "GET", f"{LOOPS}/active/count", "countActiveLoops", "Number of running loops.", "ActiveCount"
     ),
     Operation(
@@ -396,6 +408,20 @@ _ACTING = (
         cli=("runs approve", "runs reject"),
     ),
     Operation(
+        "answer",
+        "POST",
+        f"{LOOP}/answer",
+        "answerLoop",
+        "Answer whatever a loop waits for, with one of the answers of the inbox; the first one counts.",
+        "Answered",
+        role="editor",
+        request="Answer",
+        body_required=True,
+        refusals=(409, 503),
+        cli=("runs answer",),
+        tools=("loop_answer",),
+    ),
+    Operation(
         "note",
         "POST",
         f"{LOOP}/note",
@@ -551,6 +577,8 @@ COMMANDS: dict[str, Command] = {
         Command("loopLs.pause", "OfRun", "pause", told=True),
         Command("loopLs.resume", "OfRun", "resume", told=True),
         Command("loopLs.approve", "ApproveCommand", "approve", told=True),
+        Command("loopLs.inbox", "InboxCommand", "inbox"),
+        Command("loopLs.answer", "AnswerCommand", "answer", told=True),
         Command("loopLs.note", "NoteCommand", "note", told=True),
         Command("loopLs.changes", "OfRun", "changes", told=True),
         Command("loopLs.decideChanges", "DecideChangesCommand", "decide_changes", told=True),

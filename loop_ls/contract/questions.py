@@ -3,11 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+#: By what an answer came: a terminal, an editor, or a program over one of the interfaces.
+Surface = Literal["cli", "vscode", "editor", "http", "socket", "mcp"]
+SURFACES: Final[tuple[Surface, ...]] = get_args(Surface)
+#: Surface -> where it was, as the end of a sentence.
+_WHERE: dict[str, str] = {
+    "cli": "on the command line",
+    "vscode": "in VS Code",
+    "editor": "in an editor",
+    "http": "over HTTP",
+    "socket": "over Socket.IO",
+    "mcp": "over MCP",
+}
+
+#: How a pending approval is answered.
+Decision = Literal["approve", "reject", "revise", "restore", "retry"]
+#: What a run waits for: a decision on an output, one about protected files, an answer without which a stage or a
+#: loop cannot continue, the next round of an enhance loop, a quota, whoever paused it, and whoever restarts it.
+Wait = Literal["approval", "protected", "blocked", "question", "quota", "pause", "interrupted"]
 
 #: Decision -> what the answer is called.
 ANSWERS = {"approve": "Approve", "reject": "Reject", "revise": "Ask for changes"}
 #: The same, where a question is about protected files that an agent touched.
 PROTECTED_ANSWERS = {"approve": "Allow", "restore": "Restore files", "reject": "Stop the run"}
+#: The same, where a stage or a loop cannot continue by itself.
+BLOCKED_ANSWERS = {"retry": "Try again", "reject": "End the run"}
+#: The same, of an enhance loop that waits between rounds.
+ROUND_ANSWERS = {"continue": "Continue", "skip": "Continue without the change", "stop": "Stop the run"}
+#: The same, of a run that is paused, by whomever.
+PAUSE_ANSWERS = {"resume": "Resume", "stop": "Stop the run"}
+
+#: All answers to what a run waits for.
+ANSWERS_TO: dict[Wait, dict[str, str]] = {
+    "approval": ANSWERS,
+    "protected": PROTECTED_ANSWERS,
+    "blocked": BLOCKED_ANSWERS,
+    "question": ROUND_ANSWERS,
+    "quota": PAUSE_ANSWERS,
+    "pause": PAUSE_ANSWERS,
+    "interrupted": PAUSE_ANSWERS,
+}
+#: What only people may answer, whatever asks on their behalf: a model is told how they can.
+FOR_PEOPLE: frozenset[Wait] = frozenset({"approval", "protected"})
+#: Answers that take a text along.
+WITH_TEXT = frozenset({"approve", "reject", "revise", "retry", "continue", "skip", "resume"})
+
+
+def wait_of(asked: Mapping[str, object]) -> Wait:
+    """What a pending approval (or its fact) asks for."""
+    if asked.get("blocked"):
+        return "blocked"
+    return "protected" if is_protected(asked) else "approval"
 
 
 def is_protected(asked: Mapping[str, object]) -> bool:
@@ -15,16 +63,60 @@ def is_protected(asked: Mapping[str, object]) -> bool:
     return bool(asked.get("protected"))
 
 
+def answers_to(asked: Mapping[str, object]) -> dict[str, str]:
+    """Decision -> title, of a pending approval (or its fact): without changes where the project takes none."""
+    return {key: title for key, title in ANSWERS_TO[wait_of(asked)].items() if key != "revise" or asked.get("revise")}
+
+
 def first_line(asked: Mapping[str, object]) -> str:
-    """What an agent touched, as a sentence."""
+    """What an agent touched, or what is missing, as a sentence."""
     return str(asked.get("output") or "").split("\n", 1)[0]
 
 
 def commands(asked: Mapping[str, object], run: str) -> str:
     """What to type, as the end of a sentence; `run` is the id as far as it has to be written."""
-    if is_protected(asked):
-        return (
-            f"loop-ls runs approve {run} allows it, loop-ls runs reject {run} --restore puts the files back, "
-            f"loop-ls runs reject {run} stops the run"
-        )
-    return f"loop-ls runs approve {run} (or reject)"
+    match wait_of(asked):
+        case "protected":
+            return (
+                f"loop-ls runs approve {run} allows it, loop-ls runs reject {run} --restore puts the files back, "
+                f"loop-ls runs reject {run} stops the run"
+            )
+        case "blocked":
+            return (
+                f'loop-ls runs answer {run} retry --text "..." tries again with your answer, '
+                f"loop-ls runs reject {run} ends the run"
+            )
+        case _:
+            return f"loop-ls runs approve {run} (or reject)"
+
+
+def only_people(waiting: Mapping[str, object]) -> str:
+    """What an agent is told that answers in place of a person, who may do so as this says."""
+    answers, run = waiting.get("answers"), str(waiting.get("runId"))[:8]
+    listed = answers if isinstance(answers, list) else []
+    words = ", ".join(f"`loop-ls runs answer {run} {each['answer']}`" for each in listed)
+    told = f"The owner has to agree: only a person may answer this. {waiting.get('text')}"
+    return f"{told} Tell them to run one of {words}."
+
+
+def told_by(given: Mapping[str, object]) -> str:
+    """The answer that was first, as a sentence for whoever comes later: which, where, by whom, when, and its text."""
+    return f"The first answer was `{given.get('answer')}`, given{_circumstances(given)}."
+
+
+def told_of(given: Mapping[str, object]) -> str:
+    """The same, for whoever was not there."""
+    return f"`{given.get('answer')}` was said{_circumstances(given)}."
+
+
+def _circumstances(given: Mapping[str, object]) -> str:
+    where = f" {_WHERE[via]}" if (via := str(given.get("via") or "")) in _WHERE else ""
+    by = f" by `{given['by']}`" if given.get("by") else ""
+    at = f" at {str(given['at'])[:19].replace('T', ' ')} UTC" if given.get("at") else ""
+    text = str(given.get("text") or "").strip()
+    said = f", with the text: {text if len(text) <= _TEXT else text[: _TEXT - 1] + '…'}" if text else ""
+    return f"{where}{by}{at}{said}"
+
+
+#: So much of the text of an answer is told again.
+_TEXT = 200

@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from loop_ls.contract.endings import Status
+from loop_ls.contract.questions import Decision
 
 Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
 FromOne = Annotated[int, Field(ge=1)]
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
-Decision = Literal["approve", "reject", "revise", "restore"]
 
 
 class Request(BaseModel):
@@ -127,8 +127,24 @@ class Approve(Request):
     approved: bool | None = None
     decision: Decision | None = None
     """`revise` asks for another try where the project lets people do that; `restore` puts protected files back that an
-    agent touched, where the question is about some."""
+    agent touched, where the question is about some; `retry` is the answer to a stage or loop that is blocked."""
     feedback: str | None = None
+
+
+class Answer(Request):
+    answer: str
+    """One of the answers that the inbox lists for what the run waits for."""
+    text: str | None = None
+    """What the run is told with it: an answer, feedback, or a note for its next prompt."""
+    question: str | None = None
+    """The `id` from the inbox; may be left out where a run waits for one thing."""
+    agent: bool | None = None
+    """No person has said it: what only people may answer is refused."""
+
+
+class InboxQuery(Request):
+    after: FromZero | None = None
+    """A position: what people were asked and told since then is in `missed`."""
 
 
 class Note(Request):
@@ -367,6 +383,22 @@ class ControlTool(ToolArgument):
     """Of `feedback`: what should be different, for the next plan."""
 
 
+class InboxTool(ToolArgument):
+    after: FromZero = 0
+    """A position of an earlier answer: what happened since then is told, too."""
+
+
+class AnswerTool(ToolArgument):
+    id: str
+    """The loop; its id may be shortened."""
+    answer: str
+    """One of the answers that loop_inbox lists for it."""
+    text: str = ""
+    """What the loop is told with it, such as what it asked for."""
+    question: str = ""
+    """Which question, where the loop waits for several things."""
+
+
 class ChangesTool(ToolArgument):
     id: str
     """The loop; its id may be shortened."""
@@ -478,6 +510,16 @@ class ApproveCommand(OfRun):
     approved: bool | None = None
     decision: str | None = None
     feedback: str | None = None
+
+
+class AnswerCommand(OfRun):
+    answer: str
+    text: str | None = None
+    question: str | None = None
+
+
+class InboxCommand(Request):
+    after: FromZero | None = None
 
 
 class NoteCommand(OfRun):

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from loop_ls.contract.endings import Judgement, Kind, Status
 from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.questions import Surface
 from loop_ls.text.json_value import JsonObject
 
 #: A field that nobody declared is an error.
@@ -91,7 +92,8 @@ class ProtectedChange(TypedDict):
 @closed
 class PendingApproval(Shortened):
     """A decision that a person is asked for. `revise`: the answer may ask for changes. `protected`: the files that an
-    agent touched; the answer `restore` puts them back."""
+    agent touched; the answer `restore` puts them back. `blocked`: a stage or loop cannot continue without an answer;
+    `retry` gives one."""
 
     loopId: NotRequired[str]
     place: NotRequired[str]
@@ -99,6 +101,21 @@ class PendingApproval(Shortened):
     output: NotRequired[str | None]
     revise: NotRequired[bool | None]
     protected: NotRequired[list[ProtectedChange] | None]
+    blocked: NotRequired[bool | None]
+    since: NotRequired[str]
+
+
+@closed
+class GivenAnswer(Shortened):
+    """What somebody answered or ordered, `at` when, `by` whom and `via` which surface. `question` is the id of what it
+    answers; a pause, a resume and a stop have none."""
+
+    answer: str
+    at: str
+    by: NotRequired[str | None]
+    via: NotRequired[Surface | None]
+    text: NotRequired[str | None]
+    question: NotRequired[str | None]
 
 
 @closed
@@ -113,6 +130,7 @@ class Question(Shortened):
     failureReason: NotRequired[str | None]
     round: NotRequired[int | None]
     place: NotRequired[str | None]
+    since: NotRequired[str]
 
 
 @closed
@@ -204,6 +222,10 @@ class RunStateView(Shortened):
     pendingApproval: NotRequired[PendingApproval]
     pendingApprovals: NotRequired[list[PendingApproval]]
     question: NotRequired[Question]
+    waitingSince: NotRequired[str]
+    """Since when it is paused."""
+    lastAnswer: NotRequired[GivenAnswer]
+    """What somebody said to it last."""
     notes: NotRequired[list[str]]
     """What people said to the run, for its next prompt."""
     worktree: NotRequired[WorktreeView]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, cast
 from loop_ls.contract.answers import (
     Acknowledged,
     Agreed,
+    Answered,
     Approved,
     ChangesDone,
     Chosen,
@@ -35,6 +36,9 @@ from loop_ls.contract.answers import (
     Forgotten,
     Graph,
     Imported,
+    Inbox,
+    Missed,
+    MissedPart,
     NewRun,
     Noted,
     PromptList,
@@ -69,12 +73,14 @@ from loop_ls.engine.recovery.cluster_member import ClusterMember, Workers
 from loop_ls.engine.recovery.crash_recovery import CrashRecovery
 from loop_ls.engine.recovery.heartbeat import Heartbeat
 from loop_ls.engine.retention.run_retention import RetentionPolicy, RunRetention
+from loop_ls.engine.runs.answering import answered
 from loop_ls.engine.runs.approvals import nothing_asked, read_decision, resolve, resolve_all
 from loop_ls.engine.runs.control_commands import obey
 from loop_ls.engine.runs.earlier_outputs import earlier_outputs
 from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import Cut, cut_at, cut_of, forked, named_by, place_of, refuse_inside, replay_argument
+from loop_ls.engine.runs.inbox import CONTEXT, MOST_MISSED, TOLD, inbox, missed
 from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
@@ -596,6 +602,49 @@ class Engine:
             return {"ok": True, "resolved": await resolve(run, self.journal, loop_id, decided)}
         except (Refused, JournalRefused) as refused:
             return refused.answer()
+
+    async def answer(self, run_id: str, given: Mapping[str, Json]) -> Answered | Refusal:
+        """`{answer, text?, question?, agent?}`: answer whatever a run waits for, with one of the answers of the inbox
+        -> `{ok, runId, kind, answer}`."""
+        try:
+            return await answered(self, await self._runs.state(await self._runs.find(run_id)), given)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def inbox(self, after: int | None = None) -> Inbox | Refusal:
+        """Everything that waits for a person -> `{ok, waiting, position}`, with `missed` above a position."""
+        try:
+            await self.journal.hear_others()
+            position = self.feed.position
+            rows = inbox(self.live)
+            for row in rows:
+                if row["kind"] == "question":
+                    row["context"] = await self._proposed(row["runId"])
+            found: Inbox = {"ok": True, "waiting": rows, "position": position}
+            return found if after is None else {**found, **await self._missed(after)}
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def _proposed(self, run_id: str) -> str:
+        """What an enhance loop would change in its next round, and why."""
+        from loop_ls.engine.enhance.timeline import timeline  # no start waits for what few runs need
+
+        rounds = timeline((await self.views.of(run_id)).rounds)["rounds"]
+        told = (rounds[-1].get("rationale"), rounds[-1].get("diff")) if rounds else ()
+        return "\n\n".join(one for one in told if one)[:CONTEXT]
+
+    async def _missed(self, after: int) -> MissedPart:
+        """The newest of what happened above a position."""
+        told, more = list[Missed](), True
+        while more:
+            page = await self.journal.since(after, LIMIT)
+            for event in page.events:
+                after = event.position
+                if event.kind in TOLD and (one := missed(event, await self._runs.state(event.run_id))) is not None:
+                    told.append(one)
+            more = page.more and bool(page.events)
+        cut: MissedPart = {"cut": True} if len(told) > MOST_MISSED else {}
+        return {"missed": told[-MOST_MISSED:], **cut}
 
     async def enhance(
         self, verb: str, run_id: str, given: JsonObject | None = None, speaker: Speaker | None = None

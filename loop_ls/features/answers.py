@@ -16,6 +16,7 @@ from loop_ls.rules.engine.finding import TextEdit, Tier
 from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
+    from loop_ls.contract.questions import Wait
     from loop_ls.contract.run_view.parts import Verdict
     from loop_ls.features.runs.enhance_rounds import Rounds
 
@@ -240,7 +241,7 @@ class ShownRun:
     paid_twice: bool = False  # one call may have been
     waiting: bool = False  # for the approval of a person
     approval: str = ""  # what is to be approved, by its id
-    touched: bool = False  # it is asked about protected files that an agent touched
+    asks: Wait = "approval"  # what it is asked, where `approval` is set
     loops: Mapping[str, LoopView] = field(default_factory=dict)  # by name, loops of this file only
     results: Mapping[str, str] = field(default_factory=dict)  # the beginnings of outputs, by step or loop
     rounds: Rounds | None = None  # of an enhance loop

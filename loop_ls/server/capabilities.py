@@ -133,7 +133,12 @@ def _suggest_command(info: object, options: object) -> str:
     if isinstance(options, dict) and isinstance(named := options.get("suggestCommand"), str):
         return named
     name = str(info.get("name", "")) if isinstance(info, dict) else ""
-    return "editor.action.triggerSuggest" if "Visual Studio Code" in name or "code-server" in name else ""
+    return "editor.action.triggerSuggest" if is_vscode(name) else ""
+
+
+def is_vscode(name: str) -> bool:
+    """Whether an editor that calls itself so is VS Code, or made of it."""
+    return "Visual Studio Code" in name or "code-server" in name
 
 
 def _texts(found: object) -> list[Json]:

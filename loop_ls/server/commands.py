@@ -48,6 +48,8 @@ FUNCTIONS: dict[str, Function] = {
     "loopLs.events": _of_runs(Runs.events),
     "loopLs.view": _of_runs(Runs.view),
     "loopLs.approve": again.approve,
+    "loopLs.inbox": _of_runs(Runs.inbox),
+    "loopLs.answer": again.answer,
     "loopLs.note": again.note,
     "loopLs.changes": again.changes,
     "loopLs.decideChanges": again.decide_changes,

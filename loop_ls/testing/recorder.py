@@ -16,13 +16,13 @@ from typing import Literal, cast
 
 from loop_ls.contract.facts.kinds import ApprovalResolved, ManualApprovalRequired, NoteGiven, Paused, Resumed
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import Decision
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import (
     NOTES,
     Allowance,
     Approval,
     Bill,
-    Decision,
     Failure,
     ModelFailure,
     Recordable,

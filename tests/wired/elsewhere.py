@@ -277,6 +277,10 @@ OPTIONS: dict[str, str] = {
         "runs reject --restore":
             "test_UP_92_protected_files_are_put_back_from_the_terminal_that_says_what_to_type",
     }),
+    **_under(f"{_ENGINE}/people/test_gaps.py", {
+        "runs answer --text, runs answer --question, runs inbox --after":
+            "test_the_inbox_of_a_terminal_says_what_to_type_and_takes_it",
+    }),
     **_under(f"{_CLI}/runs/test_changes.py", {
         "runs restore --iteration, runs restore --loop":
             "test_a_run_in_a_worktree_is_shown_restored_and_applied_from_the_terminal",

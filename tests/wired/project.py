@@ -88,6 +88,8 @@ class WiredProject:
         run_id = str(answer["runId"])
         async with asyncio.timeout(SECONDS):
             async for _, event in self.engine.subscribe(after=0, run_id=run_id):
+                if event.get("blocked"):
+                    await self.engine.answer(run_id, {"answer": "reject"})
                 if event["kind"] in ENDS:
                     break
         found = await self.engine.events(run_id, limit=1000)

@@ -121,6 +121,7 @@ _NEEDED = {
     "runs diff": ("{run}", "1", "2"),
     "runs compare": ("{run}", "{run}"),
     "runs note": ("{run}", "mind the tide"),
+    "runs answer": ("{run}", "resume"),
     "runs restore": ("{run}", "--iteration", "1"),
     "runs import": ("run.json",),
     "engine token create": ("--user", "ada"),
@@ -130,7 +131,7 @@ _NEEDED = {
     "convert": ("loops/pair.json", "--to", "workflow"),
     "demo": ("--into", "../demo"),
 }
-_WITH_ID = re.compile(r"runs (?!list|import|diff|compare|note|restore)\w+")
+_WITH_ID = re.compile(r"runs (?!list|import|diff|compare|note|restore|inbox|answer)\w+")
 _OWN_FOLDER = re.compile("engine (token|repair)|doctor|check|fix|estimate|preview|definitions|convert")
 
 

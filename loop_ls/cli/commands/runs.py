@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
-from loop_ls.cli.runs import runs_again, runs_changes, runs_show, runs_table
+from loop_ls.cli.runs import runs_again, runs_changes, runs_inbox, runs_show, runs_table
 from loop_ls.cli.watch.words import ending, how_to_answer
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
@@ -55,6 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             verb.add_argument("--full", action="store_true", help="Show whole outputs and prompts")
     runs_again.configure(verbs, _common)
     runs_changes.configure(verbs, _common)
+    runs_inbox.configure(verbs, _common)
     for name in CONTROL:
         verb = verbs.add_parser(name, help=f"{name.capitalize()} a run, or all")
         _add_id(verb, "ID|all", name in OF_THE_NEWEST)
@@ -84,6 +85,7 @@ async def _run(args: argparse.Namespace) -> int:
         "delete": _delete,
         **runs_again.VERBS,
         **runs_changes.VERBS,
+        **runs_inbox.VERBS,
     }.get(verb, _control)
     async with await engine_for(args) as engine:
         if verb in OF_THE_NEWEST and args.id is None:
@@ -206,7 +208,7 @@ async def _control(engine: EngineClient, args: argparse.Namespace) -> int:
     if args.json:
         return print_json(answer)
     for row in answer["runs"]:
-        print(f"{row['runId'][:6]}  {row['status']}")
+        print(shown("  ".join([row["runId"][:6], row["status"], *([row["told"]] if "told" in row else [])])))
     if not answer["runs"]:
         print(f"Nothing to {args.verb}.")
     return 0

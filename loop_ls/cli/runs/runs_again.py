@@ -29,6 +29,7 @@ _DECIDED = {
     "reject": "rejected",
     "revise": "another iteration with your feedback",
     "restore": "files restored",
+    "retry": "tries again",
 }
 
 

@@ -18,11 +18,13 @@ from loop_ls.extras import is_installed, missing
 if TYPE_CHECKING:
     from loop_ls.client import EngineClient
     from loop_ls.contract.answers import (
+        Answered,
         ChangesDone,
         CheckedFile,
         Controlled,
         DefinitionList,
         FileEstimate,
+        Inbox,
         NewRun,
         Refusal,
         RunChanges,
@@ -109,6 +111,12 @@ class ByClient:
 
     async def enhance(self, verb: str, run_id: str, given: JsonObject) -> JsonObject | Refusal:
         return cast("JsonObject | Refusal", await self._client.enhance(run_id, verb, given))
+
+    async def inbox(self, after: int | None) -> Inbox | Refusal:
+        return await self._client.inbox(after)
+
+    async def answer(self, run_id: str, given: JsonObject) -> Answered | Refusal:
+        return await self._client.answer(run_id, given)
 
     async def changes(self, run_id: str) -> RunChanges | Refusal:
         return await self._client.changes(run_id)

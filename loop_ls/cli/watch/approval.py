@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.watch.words import how_to_answer
-from loop_ls.contract.questions import ANSWERS, PROTECTED_ANSWERS, is_protected
+from loop_ls.contract.questions import answers_to, first_line, wait_of
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
 
@@ -29,13 +29,16 @@ class Approval:
         self.answered = False
 
     async def answer(self, ask: AskLine | None) -> None:
-        """Ask until there is a decision. Somebody who wants to decide later is told how."""
+        """Ask until there is a decision. Somebody who wants to decide later is told how. `ask` None: nobody can answer,
+        so a run that cannot continue ends, and any other waits."""
         if ask is None:
+            await self._nobody()
             return
         output = (text_field(self._event, "output") or "").strip().splitlines()
-        print(
-            shown(f"{self._name} waits for your decision on iteration {self._event.get('iteration')}."), file=sys.stderr
-        )
+        asked = f"{self._name} waits for your decision on iteration {self._event.get('iteration')}."
+        if self._blocked:
+            asked = f"{self._name} is blocked: {first_line(self._event)}"
+        print(shown(asked), file=sys.stderr)
         _show(output[:EXCERPT])
         if len(output) > EXCERPT:
             print(f"  … {len(output) - EXCERPT} more lines", file=sys.stderr)
@@ -44,7 +47,17 @@ class Approval:
             if decision is None:
                 print(f"It keeps waiting: {how_to_answer(self._run_id, self._event)}", file=sys.stderr, flush=True)
                 return
-            await self._tell(decision, await self._feedback(ask) if decision == "revise" else None)
+            await self._tell(decision, await self._feedback(ask) if decision in ("revise", "retry") else None)
+
+    @property
+    def _blocked(self) -> bool:
+        return wait_of(self._event) == "blocked"
+
+    async def _nobody(self) -> None:
+        if self._blocked:
+            told = "There is no terminal to answer on, so the run ends. Run it with `--detach` and answer it by"
+            print(f"{told} `loop-ls runs answer`.", file=sys.stderr, flush=True)
+            await self._tell("reject", None)
 
     async def _decision(self, ask: AskLine, output: list[str]) -> str | None:
         """None: not now."""
@@ -61,13 +74,10 @@ class Approval:
 
     def _answers(self) -> tuple[str, dict[str, str]]:
         """As they are asked for, and by their letters."""
-        if is_protected(self._event):
-            return _by_letter(PROTECTED_ANSWERS)
-        revises = bool(self._event.get("revise"))
-        return _by_letter({key: title for key, title in ANSWERS.items() if revises or key != "revise"})
+        return _by_letter(answers_to(self._event))
 
     async def _feedback(self, ask: AskLine) -> str:
-        return ((await ask("What should change? ")) or "").strip()
+        return ((await ask("Your answer: " if self._blocked else "What should change? ")) or "").strip()
 
     async def _tell(self, decision: str, feedback: str | None) -> None:
         self.answered = True  # before the fact of it comes back

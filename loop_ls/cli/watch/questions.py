@@ -47,7 +47,7 @@ class Questions:
                 self._begin(_question(event), Pause(self._engine, self._run_id, event, self._proposed))
             case "loop_continued":
                 self._end(_question(event), text_field(event, "by"))
-            case "manual_approval_required" if self._ask is not None:
+            case "manual_approval_required" if self._ask is not None or event.get("blocked"):
                 self._begin(_loop(event), Approval(self._engine, self._run_id, event, name))
             case "approval_resolved":
                 self._end(_loop(event))

@@ -92,6 +92,6 @@ def noted(event: JsonObject) -> str:
             return f"the last {event.get('repeated')} outputs of `{event.get('loop')}` were {what}"
         case _:
             told = how_to_answer(str(event.get("runId", "")), event)
-            if questions.is_protected(event):
+            if questions.wait_of(event) != "approval":
                 return shown(f"{questions.first_line(event)} {told}")
             return f"your decision on iteration {event.get('iteration')}: {told}"

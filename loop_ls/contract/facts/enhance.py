@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from loop_ls.contract.endings import PauseReason
 from loop_ls.contract.facts.payload import Fact, Location, Payload, ReportModel, UnfixableFailure, WireModel
+from loop_ls.contract.questions import Surface
 from loop_ls.text.json_value import Json
 
 
@@ -296,7 +297,8 @@ class LoopPaused(RoundFact):
 
 
 class LoopContinued(RoundFact):
-    """A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made."""
+    """A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made, in words;
+    `via` is that surface, and `user` who made it."""
 
     kind = "loop_continued"
     question: str
@@ -307,6 +309,8 @@ class LoopContinued(RoundFact):
     conflict: str | None = None
     failure_reason: str | None = None
     by: str | None = None
+    via: Surface | None = None
+    user: str | None = None
 
 
 class BackingOff(RoundFact):

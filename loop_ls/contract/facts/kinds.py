@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.payload import Error, Payload, UnfixableFailure
 from loop_ls.contract.findings import ReviewFinding
+from loop_ls.contract.questions import Decision, Surface
 from loop_ls.text.json_value import Json
 
 # -- the run -------------------------------------------------------------------------------------
@@ -119,7 +120,15 @@ class Recovered(Payload):
 # -- control -------------------------------------------------------------------------------------
 
 
-class Paused(Payload):
+class Answered(Payload):
+    """What somebody said to a run: `by` whom (a user, or the owner), and `via` which surface; neither where the run
+    did it by itself."""
+
+    by: str | None = None
+    via: Surface | None = None
+
+
+class Paused(Answered):
     """`until` (ISO 8601): the run goes on by itself then; `because` says in one sentence for what it waits."""
 
     kind = "paused"
@@ -128,18 +137,20 @@ class Paused(Payload):
     because: str | None = None
 
 
-class Resumed(Payload):
+class Resumed(Answered):
     kind = "resumed"
 
 
-class Stopping(Payload):
+class Stopping(Answered):
     kind = "stopping"
     cause: Literal["user", "teardown", "shutdown"] = "user"
 
 
 class ManualApprovalRequired(Payload):
     """`revise`: the project lets an answer ask for changes. `protected`: files that an agent touched and must not, each
-    with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back."""
+    with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back.
+    `blocked`: a stage, or the whole loop, cannot continue without what `output` asks for; then the answers are `retry`,
+    with or without a text, and `reject`."""
 
     kind = "manual_approval_required"
     iteration: int
@@ -147,13 +158,14 @@ class ManualApprovalRequired(Payload):
     loop_id: str
     revise: bool | None = None
     protected: list[dict[str, str]] | None = None
+    blocked: bool | None = None
 
 
-class ApprovalResolved(Payload):
+class ApprovalResolved(Answered):
     kind = "approval_resolved"
     loop_id: str
     approved: bool
-    decision: Literal["approve", "reject", "revise", "restore"] | None = None
+    decision: Decision | None = None
     feedback: str | None = None
 
 

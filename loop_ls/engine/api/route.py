@@ -18,6 +18,7 @@ from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.answers import BODY_LIMIT, BadRequest, Body, read_object, refusal
 from loop_ls.engine.core.users import Person
 from loop_ls.engine.enhance.speaker import HEADER, Speaker
+from loop_ls.engine.runs.answerer import set_said_by
 from loop_ls.text.record import equal_record
 
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]
@@ -65,6 +66,7 @@ def _for_role(route: Route) -> Handler:
             return await route.handler(request)
         person = person_of(request)
         if person.has(role) or (operation.owner_too and person.is_owner):
+            set_said_by(person.user, request.headers.get(HEADER, ""))
             return await route.handler(request)
         told = f"This needs the role `{role}`; the token has the role `{person.role}`."
         return refusal("forbidden", told, f"Create one with `loop-ls engine token create --user NAME --role {role}`.")

@@ -55,13 +55,18 @@ def _role_loop(state: RunStateView) -> OfRoleLoop:
     }
 
 
+def _is_blocked(state: RunStateView) -> bool:
+    """Whether it waits for an answer without which it cannot continue: the word of the document for that."""
+    return state["status"] == "waiting_approval" and bool((state.get("pendingApproval") or {}).get("blocked"))
+
+
 def _generic(state: RunStateView) -> Loop:
     return {
         "id": state["runId"],
         "definition_name": state["name"],
         "session_id": state.get("sessionId"),
         "goal": state.get("goal"),
-        "status": _STATUS.get(state["status"], state["status"]),
+        "status": "blocked" if _is_blocked(state) else _STATUS.get(state["status"], state["status"]),
         "completion_reason": state.get("reason"),
         "current_iteration": state["iteration"],
         "current_stage": state.get("stage"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.assistants.errors import classified
 from loop_ls.engine.assistants.views import REJECTED, cause_of, reason_of
 from loop_ls.engine.events import RunState
@@ -52,6 +53,11 @@ class EventMapper:
             if state.format == "assistant":
                 run = self.runs[state.run_id] = LoopRun(state.run_id, agent_of(state.target), state.name, state.user)
                 run.asked = state.asked[0].get("iteration") if state.asked else None
+
+    def know(self, state: RunStateView) -> None:
+        """A run that began before the facts which follow."""
+        id_ = state["runId"]
+        self.runs[id_] = LoopRun(id_, agent_of(state.get("target")), state["name"], state.get("user"))
 
     def hear(self, fact: Answer) -> Iterator[LoopEvent]:
         """`fact` as it travels. Ends with `("stopped", {})` for a run that was stopped or torn down."""

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, NotRequired, Protocol, TypedDict, TypeVar,
 
 from loop_ls.contract.facts.kinds import ManualApprovalRequired
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import Decision
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.messages import ToolCall, ToolSpec, Turn
 from loop_ls.engine.core.price_table import Usage
@@ -90,8 +91,6 @@ class Exhausted(EndsRun):
 #: The code of failures that end, or park, the whole run.
 EXHAUSTED = "exhausted"
 
-Decision = Literal["approve", "reject", "revise", "restore"]
-
 
 class ApprovalFields(TypedDict, total=False):
     """An `Approval` in the record."""
@@ -103,8 +102,8 @@ class ApprovalFields(TypedDict, total=False):
 
 @equal_record
 class Approval:
-    """What a person decided. `revise` is no approval: go on, and heed `feedback`; nor is `restore`: put the protected
-    files back that the question names, and go on."""
+    """What a person decided. `revise` and `retry` are no approval: go on, and heed `feedback`; nor is `restore`: put
+    the protected files back that the question names, and go on."""
 
     approved: bool
     decision: Decision

@@ -13,6 +13,7 @@ from loop_ls.contract.answers import Acknowledged, Chosen, Done, Node
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.contract.facts.kinds import Resumed
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import told_by
 from loop_ls.contract.run_state import Question
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Recorded
@@ -20,6 +21,7 @@ from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.projections.run_graph import drawn
+from loop_ls.engine.runs.answerer import said_by
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import Json
@@ -65,7 +67,9 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json], by: 
     answer = {"choice": choice}
     if isinstance(text, str):
         answer["text"] = plain_text(text)
-    continued = {**question, "answer": answer, "withEdits": choice == "continue", "by": by}
+    who = said_by()
+    told = {"by": by, "via": who.get("via"), "user": who.get("by")}
+    continued = {**question, "answer": answer, "withEdits": choice == "continue", **told}
     fact = LoopContinued.model_validate(continued).fact()
     await _answered(run, journal, question, fact)
     return {"ok": True, "choice": choice}
@@ -110,7 +114,8 @@ def _question(state: RunState, kind: str) -> Question:
     question = state.question
     if question is None or question.get("kind") != kind:
         told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
-        raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
+        first = f" {told_by(state.answers[-1])}" if state.answers else ""
+        raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.{first}")
     return question
 
 
@@ -120,11 +125,13 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
         facts = [(kind, {"place": question["place"], **body} if "place" in question else body)]
         waits = kind == "loop_continued" and run.state.status == "interrupted"
         if waits:  # since an engine ended under it: whoever answers wants it to go on
-            facts.insert(0, Resumed().fact())
+            facts.insert(0, Resumed(**said_by()).fact())
         answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), facts, answer, ongoing=True)
         if not done:
-            raise Refused("wrong_status", f"Run {run.run_id} is not waiting for this any more.")
+            first = run.state.answers[-1:]
+            told = f"Run {run.run_id} is not waiting for this any more."
+            raise Refused("wrong_status", f"{told} {told_by(first[0])}" if first else told)
         if waits:
             run.control.resume()
 

@@ -20,7 +20,14 @@ from loop_ls.engine.events import RunState
 HEADER = "loop-ls-client"
 #: Seconds in which an editor that speaks has begun to listen.
 ARRIVES_IN = 3.0
-_SURFACES = {"editor": "an editor", "cli": "the command line", "mcp": "an agent over MCP"}
+_SURFACES = {
+    "editor": "an editor",
+    "vscode": "VS Code",
+    "cli": "the command line",
+    "mcp": "an agent over MCP",
+    "socket": "a client of the Socket.IO interface",
+}
+_EDITORS = ("editor", "vscode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class Speaker:
     def of(user: str | None, header: str) -> Speaker:
         surface, _, name = header.strip().partition("/")
         known = surface if surface in _SURFACES else ""
-        editor = hashlib.sha256(name.encode()).hexdigest() if known == "editor" and name else ""
+        editor = hashlib.sha256(name.encode()).hexdigest() if known in _EDITORS and name else ""
         return Speaker(user, known, editor)
 
     @property

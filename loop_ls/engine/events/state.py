@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from loop_ls.contract.run_state import (
         Caps,
         CutAnswer,
+        GivenAnswer,
         PendingApproval,
         Question,
         RunStateView,
@@ -35,8 +36,8 @@ LABELS = {"file_gone": "file deleted", "file_faulty": "file faulty", "loop_disab
 WORKING: frozenset[str] = frozenset({"running", "stopping"})
 
 
-#: Answers at their length limit that a state names, the newest.
-MOST_CUT = 20
+#: Answers at their length limit that a state names, and answers of people: the newest.
+MOST_CUT = MOST_ANSWERS = 20
 
 #: Fields of a state that a fact sets.
 Changes = dict[str, object]
@@ -94,6 +95,8 @@ class RunState(NamedTuple):
     verdict: VerdictView | None = None
     progress_log: tuple[str, ...] = ()
     asked: tuple[PendingApproval, ...] = ()  # what people are asked and have not answered, in order
+    answers: tuple[GivenAnswer, ...] = ()  # what people answered and ordered, the newest
+    waits_since: float | None = None  # since when it is paused
     notes: tuple[str, ...] = ()  # what people said to it, and no prompt has yet
     worktree: WorktreeView | None = None  # of one that works in a worktree of its own
     source: Source | None = None  # whose answers it takes: a fork, a replay
@@ -185,6 +188,8 @@ class RunState(NamedTuple):
             "pendingApproval": self.asked[0] if self.asked else None,
             "pendingApprovals": list(self.asked) if len(self.asked) > 1 else None,
             "question": self.question,
+            "waitingSince": _moment(self.waits_since),
+            "lastAnswer": self.answers[-1] if self.answers else None,
             "lastOutput": self.last_output,
             "error": self.error,
             "mayHavePaidTwice": self.may_have_paid_twice or None,
@@ -350,35 +355,40 @@ def _turn(kind: str, body: JsonObject, at: float) -> Changes:
 def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
     match kind:
         case "paused":
-            parked = {"resumes_at": body.get("until"), "because": body.get("because")}
-            return {"status": "paused", "reason": body.get("reason", "user"), **parked}
+            parked = {"resumes_at": body.get("until"), "because": body.get("because"), "waits_since": at}
+            said = _said(state, body, at, "pause") if body.get("via") else {}
+            return {"status": "paused", "reason": body.get("reason", "user"), **parked, **said}
         case "loop_paused":
-            return {"status": "paused", "reason": body.get("reason", "user"), "question": _question(kind, body)}
+            waits = {"question": _question(kind, body, at), "waits_since": at}
+            return {"status": "paused", "reason": body.get("reason", "user"), **waits}
         case "edit_sent" if "question" in body:
-            return {"question": _question(kind, body)}
+            return {"question": _question(kind, body, at)}
         case "loop_continued" if state.status == "interrupted":
-            return {"question": None}  # answered, but nobody has told it to go on
+            return {"question": None, **_chosen(state, body, at)}  # answered, but nobody has told it to go on
         case "loop_continued":
-            return {"status": "running", "reason": None, "question": None}
+            going = {"status": "running", "reason": None, "question": None, "waits_since": None}
+            return {**going, **_chosen(state, body, at)}
         case "edit_acknowledged" | "edit_refused":
             return {"question": None}
         case "resumed" if state.question is not None and state.question["kind"] == "loop_paused":
             return {"status": "paused", "reason": state.question.get("reason")}
         case "resumed":
-            going = {"reason": None, "resumes_at": None, "because": None}
-            return {"status": "waiting_approval" if state.asked else "running", **going}
+            going = {"reason": None, "resumes_at": None, "because": None, "waits_since": None}
+            said = _said(state, body, at, "resume") if body.get("via") else {}
+            return {"status": "waiting_approval" if state.asked else "running", **going, **said}
         case "stopping":
-            return {"status": "stopping", "reason": body.get("cause", "user"), "asked": ()}
+            said = _said(state, body, at, "stop") if body.get("via") else {}
+            return {"status": "stopping", "reason": body.get("cause", "user"), "asked": (), **said}
         case "manual_approval_required":
-            return _asked(state, body)
+            return _asked(state, body, at)
         case "note_added":
             return {"notes": (*state.notes, str(body.get("text", "")))}
         case "note_given":
             return {"notes": tuple(state.notes[int_field(body, "notes") or 0 :])}
         case "approval_resolved":
-            return _answered(state, body)
+            return _answered(state, body, at)
         case "interrupted":
-            return {"status": "interrupted", "reason": body.get("reason", "engine_restart")}
+            return {"status": "interrupted", "reason": body.get("reason", "engine_restart"), "waits_since": at}
         case "completed":
             reason = str(body.get("reason", "completed"))
             kept = {"last_output": body.get("lastOutput", state.last_output), "because": body.get("because")}
@@ -394,7 +404,7 @@ def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
 
 
 def _ended(status: str, reason: str, at: float) -> Changes:
-    closed = {"stage": None, "asked": (), "question": None, "resumes_at": None, "because": None}
+    closed = {"stage": None, "asked": (), "question": None, "resumes_at": None, "because": None, "waits_since": None}
     return {"status": status, "reason": reason, "ended_at": at, **closed}
 
 
@@ -405,22 +415,36 @@ def _worktree(state: RunState, body: JsonObject) -> Changes:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _question(kind: str, body: JsonObject) -> Changes:
+def _question(kind: str, body: JsonObject, at: float) -> Changes:
     shown = ("question", "planId", "reason", "conflict", "failureReason", "round", "place")
-    return {"kind": kind, **{name: body[name] for name in shown if name in body}}
+    return {"kind": kind, "since": utc(at), **{name: body[name] for name in shown if name in body}}
 
 
-def _asked(state: RunState, body: JsonObject) -> Changes:
-    shown = ("loopId", "iteration", "output", "place", "revise", "protected")
-    asked = {key: body[key] for key in shown if key in body}
+def _asked(state: RunState, body: JsonObject, at: float) -> Changes:
+    shown = ("loopId", "iteration", "output", "place", "revise", "protected", "blocked")
+    asked = {**{key: body[key] for key in shown if key in body}, "since": utc(at)}
     waits = state.status == "running"  # a paused run stays paused; it waits once it is resumed
     return {"asked": (*state.asked, asked), "status": "waiting_approval" if waits else state.status}
 
 
-def _answered(state: RunState, body: JsonObject) -> Changes:
+def _answered(state: RunState, body: JsonObject, at: float) -> Changes:
     left = tuple(each for each in state.asked if each.get("place") != body.get("place"))
     done = state.status == "waiting_approval" and not left
-    return {"asked": left, "status": "running" if done else state.status}
+    decision = text_field(body, "decision") or ("approve" if body.get("approved") else "reject")
+    said = _said(state, body, at, decision, text_field(body, "loopId"), text_field(body, "feedback"))
+    return {"asked": left, "status": "running" if done else state.status, **said}
+
+
+def _chosen(state: RunState, body: JsonObject, at: float) -> Changes:
+    answer, question = text_field(as_object(body.get("answer")), "choice"), text_field(body, "question")
+    return _said(state, {**body, "by": body.get("user")}, at, answer, question)
+
+
+def _said(state: RunState, body: JsonObject, at: float, answer: str, question: str = "", text: str = "") -> Changes:
+    """What people said, the newest last."""
+    found = {"answer": answer, "by": body.get("by"), "via": body.get("via"), "text": text, "question": question}
+    given = {"at": utc(at), **{name: value for name, value in found.items() if value}}
+    return {"answers": (*state.answers, given)[-MOST_ANSWERS:]}
 
 
 def _followed(state: RunState, body: JsonObject) -> bool:

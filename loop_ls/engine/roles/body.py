@@ -7,7 +7,7 @@ one. One that was under way is handed out again, at most twice.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loop_ls.contract.facts.kinds import StageCompleted, StageFailed, StageStarted, Warned
 from loop_ls.engine.checks.judging import LoopChecks, StageOutput
@@ -15,9 +15,10 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.roles.agent import Job, is_capped, step_cap
-from loop_ls.engine.roles.loop import RoundMemory, StageResult, Started, recorded_stage
+from loop_ls.engine.roles.blocked import ask_person
+from loop_ls.engine.roles.loop import RoundMemory, StageResult, Started, recorded_try, try_place
 from loop_ls.engine.roles.outcome import first_line
-from loop_ls.engine.roles.prompt import Done, Work, compose
+from loop_ls.engine.roles.prompt import Answer, Done, Work, compose
 from loop_ls.engine.roles.records.ids import derived, sprint_id
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Table
@@ -31,6 +32,20 @@ BLOCKED, NO_ARTIFACT = "question", "missing_artifact"
 #: So much of a line is looked at for a signal: a line of nothing but blanks would be tried in every way.
 SIGNAL_LINE = 100
 _SIGNAL = re.compile(r"\s*[*_`#>-]*\s*STATUS\s*[:*_]*\s*(BLOCKED|NEEDS_CONTEXT)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One try of the stage at the place `stage`; `answers` are what people said to the tries before it."""
+
+    stage: Place
+    number: int
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """The place of what is recorded of this try."""
+        return try_place(self.stage, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,37 +74,53 @@ class Rounds:
 
     async def _stage(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> Done:
         place = self.started.stage_place(turn, index)
-        known = recorded_stage(self.started.recorder, place)
-        if known is None:
-            known = await self._turn(turn, index, stage, done, place)
-        if "failure" in known:
-            raise Failure(**known["failure"], place=place.key)
-        self._unblocked(index, stage, known, place)
+        known = await self._unblocked(turn, index, stage, done)
         if self.checks is not None:
             await self.checks.after_stage(StageOutput(place, self.started.names[index], known["output"]))
         return Done(index, stage.role, known["output"], known["artifact"])
 
-    async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> StageResult:
+    async def _unblocked(self, turn: Turn, index: int, stage: Stage, done: list[Done]) -> StageResult:
+        """How the stage ended, where what follows can build on it. One that cannot continue asks a person, and tries
+        again as often as they say so. Raises `Failure`."""
+        recorder, place = self.started.recorder, self.started.stage_place(turn, index)
+        answers: list[Answer] = []
+        while True:
+            attempt = Try(place, len(answers) + 1, tuple(answers))
+            known = recorded_try(recorder, place, attempt.number)
+            if known is None:
+                known = await self._turn(turn, index, stage, done, attempt)
+            if "failure" in known:
+                raise Failure(**known["failure"], place=place.key)
+            stuck = self._stuck(index, stage, known)
+            if stuck is None:
+                return known
+            found = await ask_person(recorder, place, attempt.number, _asked(stuck, known["output"]))
+            if found.decision != "retry":
+                raise Failure(stuck.code, stuck.message, place=place.key)
+            answers.append(Answer(known["output"], found.feedback or ""))
+
+    async def _turn(self, turn: Turn, index: int, stage: Stage, done: list[Done], attempt: Try) -> StageResult:
         """Hand the stage to its agent and journal how it ended. Raises `Stopped`."""
         try:
-            job = await self._dispatched(turn, index, stage, done, place)
+            job = await self._dispatched(turn, index, stage, done, attempt)
         except (Failure, Unavailable) as error:
-            return await self._failed(index, stage, place, _told(error), dispatch=True)
+            return await self._failed(index, stage, attempt, _told(error), dispatch=True)
         try:
             with self.started.recorder.undivided():
                 output = await self.started.agent.run(job, self.started.recorder)
         except (Failure, ModelFailure) as failure:
-            return await self._failed(index, stage, place, failure)
-        artifact = await self._kept(turn, index, stage, place, output)
+            return await self._failed(index, stage, attempt, failure)
+        place = attempt.stage
+        artifact = await self._kept(turn, index, stage, attempt, output)
         answer: StageResult = {"output": output, "artifact": artifact}
         fact = StageCompleted(stage=stage.label, role=stage.role, index=index, output=output, artifact=artifact)
-        await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
+        await self.started.recorder.record(attempt.place.part("stage"), [fact.fact(place)], answer=answer)
         await self._remembered(stage, place)
         return answer
 
-    async def _dispatched(self, turn: Turn, index: int, stage: Stage, done: list[Done], place: Place) -> Job:
+    async def _dispatched(self, turn: Turn, index: int, stage: Stage, done: list[Done], again: Try) -> Job:
         """Everything that comes before the agent. Raises `Failure`."""
-        started, recorder = self.started, self.started.recorder
+        started, recorder, place = self.started, self.started.recorder, again.place
         attempt = await self._attempt(place)
         needed = stage.requires_artifact_from
         if needed is not None and not done[needed].artifact:
@@ -105,7 +136,7 @@ class Rounds:
             place=place,
             stage=stage.label,
             role=role,
-            prompt=compose(self._work(turn, index, stage, done)),
+            prompt=compose(replace(self._work(turn, index, stage, done), answers=again.answers)),
             steps=step_cap(stage.max_iterations, role),
             capped=is_capped(stage.max_iterations, role),
             session=session,
@@ -124,7 +155,7 @@ class Rounds:
             session=execution,
             model=started.agent.model(role),
         )
-        await recorder.record(place.part(f"started.{attempt}"), [fact.fact(place)], answer=True)
+        await recorder.record(place.part(f"started.{attempt}"), [fact.fact(again.stage)], answer=True)
         return job
 
     async def _attempt(self, place: Place) -> int:
@@ -159,19 +190,19 @@ class Rounds:
         )
 
     async def _failed(
-        self, index: int, stage: Stage, place: Place, failure: Failure | ModelFailure, dispatch: bool = False
+        self, index: int, stage: Stage, attempt: Try, failure: Failure | ModelFailure, dispatch: bool = False
     ) -> StageResult:
         error = error_of(failure)
         fact = StageFailed(stage=stage.label, role=stage.role, index=index, error=error, dispatch=dispatch or None)
         answer: StageResult = {"failure": error}
-        await self.started.recorder.record(place.part("stage"), [fact.fact(place)], answer=answer)
+        await self.started.recorder.record(attempt.place.part("stage"), [fact.fact(attempt.stage)], answer=answer)
         return answer
 
-    async def _kept(self, turn: Turn, index: int, stage: Stage, place: Place, output: str) -> str | None:
+    async def _kept(self, turn: Turn, index: int, stage: Stage, attempt: Try, output: str) -> str | None:
         """The artifact with the whole output; None where there is none, or it cannot be written."""
         if not output.strip():
             return None
-        started, id_ = self.started, self.started.artifact(place)
+        started, place, id_ = self.started, attempt.stage, self.started.artifact(attempt.place)
         title = f"Loop output: {stage.role} (iter {turn.number}, stage {index})"
         told: JsonObject = {
             "loop_id": started.run_id,
@@ -199,7 +230,7 @@ class Rounds:
             await started.records.do(work)
         except Unavailable as error:
             warned = Warned(code="no_artifact", message=f"the output of `{stage.label}` was not saved: {error}")
-            await started.recorder.record(place.part("unkept"), [warned.fact(place)])
+            await started.recorder.record(attempt.place.part("unkept"), [warned.fact(place)])
             return None
         return id_
 
@@ -220,16 +251,23 @@ class Rounds:
         last = index == len(self.started.definition.stages) - 1
         return stage.gate or (last and isinstance(self.started.definition.termination, EvaluationBound))
 
-    def _unblocked(self, index: int, stage: Stage, known: StageResult, place: Place) -> None:
-        """Raises `Failure` where the stage says that it cannot go on, or left nothing behind."""
+    def _stuck(self, index: int, stage: Stage, known: StageResult) -> Failure | None:
+        """Where the stage says that it cannot go on, or left nothing behind."""
         if stage.artifact_required and not known["artifact"]:
-            raise Failure(NO_ARTIFACT, f"`{stage.label}` should have created an artifact, but did not", place=place.key)
+            return Failure(NO_ARTIFACT, f"`{stage.label}` should have created an artifact, but did not")
         if self._judges(index, stage):
-            return
+            return None
         for number, line in enumerate(known["output"].splitlines()[:5]):
             if _SIGNAL.match(line.strip()[:SIGNAL_LINE]):
                 rest = "\n".join(known["output"].splitlines()[number + 1 :])
-                raise Failure(BLOCKED, f"`{stage.label}` cannot continue: {first_line(rest)}", place=place.key)
+                return Failure(BLOCKED, f"`{stage.label}` cannot continue: {first_line(rest)}")
+        return None
+
+
+def _asked(stuck: Failure, output: str) -> str:
+    """What a person is asked: the sentence, and all that the stage said."""
+    said = output.strip()
+    return f"{stuck.message}\n\n{said}" if said else stuck.message
 
 
 def _told(error: Failure | Unavailable) -> Failure:

@@ -21,11 +21,12 @@ from loop_ls.engine.core.loop_driver import Evidence, Turn, Verdict
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.model_calls.ask import Question, ask
 from loop_ls.engine.roles.approval import Finding, by_last_line, by_words
+from loop_ls.engine.roles.blocked import ask_person
 from loop_ls.engine.roles.findings import Point, listed_points
 from loop_ls.engine.roles.gate import GateVerdict, GoalVerdict, gate_question, goal_question, read_gate, read_goal
 from loop_ls.engine.roles.loop import RoundMemory, Started, recorded_stage
 from loop_ls.engine.roles.measuring import Measure, number_in
-from loop_ls.engine.roles.outcome import one_line
+from loop_ls.engine.roles.outcome import first_line, one_line
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, IterationBound, Manual, TimeBound, ToolBound
 
 #: A loop that ends so waits for a person: its gate refused too often.
@@ -51,6 +52,7 @@ class RoundJudge:
     refused: int = field(default=0, init=False)
 
     async def judge(self, turn: Turn, output: str) -> Verdict:
+        await self.started.recorder.gate()  # a pause during the last stage keeps the verdict back, too
         failing = None
         if self.checks is not None:
             failing = await self.checks.refused(turn, output, self.started.outputs(turn))
@@ -126,7 +128,19 @@ class RoundJudge:
             self.memory.rationale = "" if found.approved else found.rationale
         self.refused = 0 if verdict.exit else self.refused + 1
         if self.refused >= self.started.definition.max_rework_attempts and not self._at_limit(turn):
+            return await self._asked(turn, output, verdict)
+        return verdict
+
+    async def _asked(self, turn: Turn, output: str, verdict: Verdict) -> Verdict:
+        """The gate refused too often: a person says how it continues, or that it ends."""
+        told = f"the gate refused {self.refused} times in a row, the last time: {first_line(output)}"
+        why = f"{told}\n\n{self.memory.rationale}" if self.memory.rationale else told
+        found = await ask_person(self.started.recorder, turn.place, 1, f"{why[:1].upper()}{why[1:]}")
+        if found.decision != "retry":
             return replace(verdict, exit=REWORK)
+        self.refused = 0
+        if found.feedback:
+            self.memory.rationale = f"{self.memory.rationale}\n\nA person says: {found.feedback}".strip()
         return verdict
 
     def _read_gate(self, output: str, answer: str) -> GateVerdict:

@@ -12,6 +12,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.roles.agent import Agent
+from loop_ls.engine.roles.blocked import part_of
 from loop_ls.engine.roles.findings import Findings
 from loop_ls.engine.roles.outcome import for_prompt, one_line
 from loop_ls.engine.roles.records.ids import artifact_id
@@ -32,8 +33,20 @@ class StageResult(TypedDict, total=False):
 
 
 def recorded_stage(recorder: Recorder, place: Place) -> StageResult | None:
-    """How a stage ended, where it did."""
-    return cast("StageResult | None", recorder.recall(place.part("stage")))
+    """How a stage ended, where it did: the last of its tries."""
+    known, number = recorded_try(recorder, place, 1), 1
+    while known is not None and (later := recorded_try(recorder, place, number + 1)) is not None:
+        known, number = later, number + 1
+    return known
+
+
+def recorded_try(recorder: Recorder, place: Place, number: int) -> StageResult | None:
+    """How one try of a stage ended; a person asked for every one after the first."""
+    return cast("StageResult | None", recorder.recall(try_place(place, number).part("stage")))
+
+
+def try_place(place: Place, number: int) -> Place:
+    return place if number == 1 else part_of(place, f"try-{number}")
 
 
 @dataclass(frozen=True, slots=True)

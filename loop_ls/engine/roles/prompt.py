@@ -25,6 +25,14 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said to a try of this stage that could not continue, and what that try had said."""
+
+    output: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """What one stage is told. `outcomes` are the lines of earlier iterations, oldest first; `last` is the output of
     the iteration before, within the budget; `failed_checks` are those that it failed; `rationale` is what a model that
@@ -47,6 +55,7 @@ class Work:
     criteria: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     project: Mapping[str, str] = field(default_factory=dict)
+    answers: Sequence[Answer] = ()
 
 
 def compose(work: Work) -> str:
@@ -80,3 +89,12 @@ def _sections(work: Work) -> Iterator[str]:
     if work.project:
         yield "## Project\n\n" + "\n".join(f"- {name}: {value}" for name, value in work.project.items() if value)
     yield f"## Your task\n\n{work.task}"
+    if work.answers:
+        yield "## Earlier tries of this task\n\n" + "\n\n".join(map(_answered, work.answers))
+
+
+def _answered(answer: Answer) -> str:
+    """An earlier try, and what a person said to it."""
+    said = for_prompt(answer.output, None) or NO_OUTPUT
+    told = f"A person answered:\n\n{answer.text}" if answer.text.strip() else "A person asked to try again."
+    return f"An earlier try could not continue. It said:\n\n{said}\n\n{told}"

@@ -13,12 +13,14 @@ from typing import cast, get_args
 
 from loop_ls.contract.answers import Approved, Resolved
 from loop_ls.contract.facts.kinds import ApprovalResolved
-from loop_ls.contract.run_state import PendingApproval
+from loop_ls.contract.questions import Decision, answers_to, told_by, wait_of
+from loop_ls.contract.run_state import GivenAnswer, PendingApproval
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.ports import Approval, Decision
+from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal
 from loop_ls.engine.journal.serialization import plain_text
+from loop_ls.engine.runs.answerer import said_by
 from loop_ls.engine.runs.registry import LiveRun
 from loop_ls.index.disk.discovery import load_settings
 from loop_ls.index.disk.projects import home_of
@@ -28,7 +30,8 @@ from loop_ls.text.json_value import Json
 def read_decision(approved: object, decision: object, feedback: object) -> Approval:
     """`approved` and `decision` say the same thing, and one of them is enough. Raises `Refused`."""
     if decision is not None and decision not in get_args(Decision):
-        raise Refused("bad_argument", "`decision` is one of `approve`, `reject`, `revise` and `restore`.")
+        listed = ", ".join(f"`{one}`" for one in get_args(Decision))
+        raise Refused("bad_argument", f"`decision` must be one of {listed}.")
     if approved is not None and not isinstance(approved, bool):
         raise Refused("bad_argument", "`approved` must be true or false.")
     if feedback is not None and not isinstance(feedback, str):
@@ -53,14 +56,18 @@ async def require_allowed(approval: Approval, state: RunState, loop_id: str | No
     """Raises `Refused` for an answer that the question does not offer, as changes that the project does not let people
     ask for. What it says now counts, too."""
     meant = [asked for asked in state.asked if loop_id in (None, asked.get("loopId"))]
-    touched = [bool(asked.get("protected")) for asked in meant]
-    if approval.decision == "restore" and not any(touched):
+    waits = {wait_of(asked) for asked in meant}
+    if approval.decision == "restore" and waits and "protected" not in waits:
         told = f"`{state.name}` does not ask about protected files, so there is nothing to restore."
         raise Refused("bad_argument", told, "Approve or reject.")
-    if approval.decision == "revise" and touched and all(touched):
+    if approval.decision == "revise" and waits == {"protected"}:
         told = f"`{state.name}` asks about protected files that its agent touched: `revise` is not a valid answer."
         raise Refused("bad_argument", told, "Approve, reject, or answer `restore` to restore the files.")
-    if approval.decision != "revise" or any(asked.get("revise") for asked in state.asked):
+    if approval.decision != "revise" and len(meant) == 1 and approval.decision not in answers_to(meant[0]):
+        listed = ", ".join(f"`{one}`" for one in answers_to(meant[0]))
+        told = f"`{approval.decision}` does not answer what `{state.name}` asks; expected one of {listed}."
+        raise Refused("bad_argument", told)
+    if approval.decision != "revise" or not waits or any(asked.get("revise") for asked in state.asked):
         return
     home = home_of(state.root, state.path or "") if state.root else None
     now = await asyncio.to_thread(load_settings, home) if home else None
@@ -85,6 +92,7 @@ async def resolve(
             approved=approval.approved,
             decision=approval.decision,
             feedback=approval.feedback,
+            **said_by(),
         )
         value = {"approved": approval.approved, "decision": approval.decision, "feedback": approval.feedback}
         kind, body = fact.fact()
@@ -92,7 +100,7 @@ async def resolve(
             run.run_id, f"{place}:approval", [(kind, {**body, "place": place})], {"value": value}, ongoing=True
         )
         if not done:
-            raise nothing_asked(run.state, loop_id)
+            raise nothing_asked(run.state, asked["loopId"])
         return cast("Resolved", {"runId": run.run_id, **body})
 
 
@@ -125,4 +133,12 @@ def _pending(state: RunState, loop_id: str | None) -> PendingApproval:
 def nothing_asked(state: RunState, loop_id: str | None) -> Refused:
     about = f" for `{loop_id}`" if loop_id else ""
     told = f"Run {state.run_id} is not waiting for approval{about}: it is {state.status}."
+    if (first := first_answer(state, loop_id)) is not None:
+        return Refused("wrong_status", f"{told} {told_by(first)}")
     return Refused("wrong_status", told, "It may already have been answered.")
+
+
+def first_answer(state: RunState, question: str | None = None) -> GivenAnswer | None:
+    """The answer that somebody gave to a question, else the last that anybody gave."""
+    named = [one for one in state.answers if question and one.get("question") == question]
+    return named[0] if named else state.answers[-1] if state.answers else None

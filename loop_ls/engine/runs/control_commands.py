@@ -10,9 +10,11 @@ from loop_ls.contract.answers import Controlled, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.contract.facts.kinds import Paused, Resumed, Stopping
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import told_by
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 from loop_ls.engine.journal import Journal, JournalRefused
+from loop_ls.engine.runs.answerer import said_by
 from loop_ls.engine.runs.registry import LiveRun, Runs
 from loop_ls.formats.registry import ROLE_LOOP
 
@@ -43,8 +45,9 @@ async def obey(verb: str, run_id: str, runs: Runs, journal: Journal, cause: str 
     if run is None:
         state = await runs.state(found)
         _check(asked, state)
-        return {"ok": True, "runs": [_shown(state)]}
-    return {"ok": True, "runs": [_shown(await _one(asked, run, journal, why))]}
+        return {"ok": True, "runs": [_shown(state, late=True)]}
+    late = run.state.status in ALREADY[asked]
+    return {"ok": True, "runs": [_shown(await _one(asked, run, journal, why), late)]}
 
 
 async def _unless_late(verb: Verb, run: LiveRun, journal: Journal, cause: Cause) -> RunState | None:
@@ -83,17 +86,18 @@ def _check(verb: Verb, state: RunState) -> bool:
     # Role loops are controlled by the words of their document: twice is a mistake there.
     if state.status in ALREADY[verb] and (state.format != ROLE_LOOP or state.status == "stopping"):
         return False
-    raise Refused("wrong_status", f"Run {state.run_id} is {state.status}: nothing to {verb}.")
+    told = f"Run {state.run_id} is {state.status}: nothing to {verb}."
+    raise Refused("wrong_status", f"{told} {told_by(state.answers[-1])}" if state.answers else told)
 
 
 def _fact(verb: Verb, cause: Cause) -> Fact:
     match verb:
         case "pause":
-            return Paused().fact()
+            return Paused(**said_by()).fact()
         case "resume":
-            return Resumed().fact()
+            return Resumed(**said_by()).fact()
         case "stop":
-            return Stopping(cause=cause).fact()
+            return Stopping(cause=cause, **said_by()).fact()
         case never:
             assert_never(never)
 
@@ -117,5 +121,7 @@ def _force(run: LiveRun) -> None:
         run.task.cancel()
 
 
-def _shown(state: RunState) -> RunStatus:
-    return {"runId": state.run_id, "status": state.status}
+def _shown(state: RunState, late: bool = False) -> RunStatus:
+    """`late`: somebody else has done it before, and whoever asks is told who."""
+    found: RunStatus = {"runId": state.run_id, "status": state.status}
+    return {**found, "told": told_by(state.answers[-1])} if late and state.answers else found

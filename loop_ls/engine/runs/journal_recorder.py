@@ -286,7 +286,8 @@ class JournalRecorder:
     async def park(self, key: str, until: float, because: str) -> None:
         if self._known(key) is not None or (self.source is not None and not self.source.over):
             return
-        if until > self._journal.clock():
+        if until > self._journal.clock() and self._known(f"{key}:parked") is None:
+            # Once: after a restart it is paused by that fact, or somebody has resumed it meanwhile.
             parked = Paused(reason="exhausted", until=utc(until), because=because)
             self._note(f"{key}:parked", [parked.fact()], until)
             self._control.pause()

@@ -297,4 +297,5 @@ def _restored(kept: object) -> RunState | None:
     """A state from its snapshot; None where another version wrote it."""
     if not isinstance(kept, dict) or set(kept) != set(RunState._fields):
         return None
-    return RunState(**kept | {name: tuple(kept[name]) for name in ("progress_log", "asked", "failed", "scripted")})
+    listed = ("progress_log", "asked", "answers", "failed", "scripted")
+    return RunState(**kept | {name: tuple(kept[name]) for name in listed})

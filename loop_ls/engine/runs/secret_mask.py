@@ -47,7 +47,7 @@ _NAMES = frozenset(
     {
         *("place", "workflow", "file", "loop", "loopId", "step", "stage", "role", "artifact", "inFlight", "target"),
         *("kind", "mode", "purpose", "format", "origin", "action", "cause", "decision", "verdict", "criterion"),
-        *("by", "severity"),
+        *("by", "via", "severity"),
         *("code", "reasonCode", "op", "outcome", "finish", "foundIn", "decided", "question", "planId", "outputRef"),
         *("provider", "model", "user", "session", "sessionId", "session_id", "runId", "uri", "path", "root", "until"),
         *("baseSha256", "textSha256", "requestDigest", "fingerprint"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.endings import ENDED
-from loop_ls.contract.questions import is_protected
+from loop_ls.contract.questions import wait_of
 from loop_ls.contract.run_view.parts import message_of
 from loop_ls.features.answers import LoopView, ShownRun
 from loop_ls.features.runs.enhance_rounds import rounds_of
@@ -47,7 +47,7 @@ def shown_run(state: JsonObject, view: fold.RunView | None = None) -> ShownRun:
         paid_twice=bool(state.get("mayHavePaidTwice")),
         waiting=status == "waiting_approval",
         approval=text_field(pending, "loopId") if isinstance(pending := state.get("pendingApproval"), dict) else "",
-        touched=is_protected(as_object(state.get("pendingApproval"))),
+        asks=wait_of(as_object(state.get("pendingApproval"))),
         loops={name: _loop(loop, status, state) for name, loop in loops.items()},
         until=waiting_until(state.get("resumesAt")),
         results={} if view is None else dict(view.results),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from loop_ls.contract.questions import ANSWERS, PROTECTED_ANSWERS, commands, first_line, is_protected
+from loop_ls.contract.questions import answers_to, commands, first_line, is_protected, wait_of
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.server.client import Refused
 from loop_ls.server.command_answers import sentence
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SHOW = "Show output"
-#: Title -> decision, of each kind of question.
-_PLAIN = {ANSWERS[decision]: decision for decision in ("approve", "reject")}
-_PROTECTED = {title: decision for decision, title in PROTECTED_ANSWERS.items()}
 #: A person may take this long; the lens is there afterwards too.
 _LIMIT = 24 * 3600.0
 _EXCERPT = 300
@@ -74,10 +71,13 @@ class Approvals:
         self._open.clear()
 
     async def _ask(self, record: RunRecord, asked: JsonObject) -> None:
-        answers = _PROTECTED if is_protected(asked) else _PLAIN
+        # A message takes no text: an answer that needs one is given elsewhere.
+        answers = {title: decision for decision, title in answers_to(asked).items() if decision != "revise"}
+        blocked = wait_of(asked) == "blocked"
+        hint = f" To answer in words: {commands(asked, record.run_id[:8])}." if blocked else ""
         params: JsonObject = {
             "type": lsp.MessageType.Warning if is_protected(asked) else lsp.MessageType.Info,
-            "message": question(record.name, asked),
+            "message": f"{question(record.name, asked)}{hint}",
             "actions": [{"title": title} for title in (*answers, SHOW)],
         }
         while True:
@@ -116,6 +116,8 @@ def question(name: str, asked: JsonObject) -> str:
     where = f"`{name}`" + (f" ({path})" if path and path != name else "")
     if is_protected(asked):
         return f"{where}, iteration {number}: {first_line(asked)} No check counts before you decide."
+    if wait_of(asked) == "blocked":
+        return f"{where} is blocked: {first_line(asked)}"
     output = " ".join(str(asked.get("output") or "").split())
     excerpt = output if len(output) <= _EXCERPT else output[: _EXCERPT - 1] + "…"
     return f"{where} waits for your decision on iteration {number}: {excerpt or '(no output)'}"

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from loop_ls.contract.questions import Surface
 from loop_ls.contract.run_view.parts import part
+from loop_ls.contract.run_view.rounds import listed
 from loop_ls.features.runs.run_findings import run_findings
 from loop_ls.formats.registry import can_run, is_beside
 from loop_ls.index.top_level import SECTIONS
 from loop_ls.rules.engine.finding import Finding, Severity
+from loop_ls.server.capabilities import is_vscode
 from loop_ls.server.command_answers import refused
 from loop_ls.server.documents import uris
 from loop_ls.server.runs import consent
@@ -193,17 +196,37 @@ class Runs:
             text_field(argument, "uri") or None,
             int_field(argument, "limit"),
         )
-        runs: list[JsonObject] = []
-        try:
-            for client in await self._readers(uri):
-                answer = await asyncio.wait_for(client.runs(status=status, uri=uri, limit=limit), LIMIT)
-                if not answer["ok"]:
-                    return plain_object(answer)
-                runs += map(plain_object, answer["runs"])
-        except Exception as error:
-            return refusal(error)
+        answers = await self._read(uri, lambda client: client.runs(status=status, uri=uri, limit=limit))
+        if answers and not answers[-1].get("ok"):
+            return answers[-1]
+        runs = [state for answer in answers for state in listed(answer.get("runs"))]
         runs.sort(key=lambda state: str(state.get("startedAt", "")), reverse=True)
         return {"ok": True, "runs": [self._worded(state) for state in (runs[:limit] if limit else runs)]}
+
+    async def inbox(self, argument: JsonObject) -> JsonObject:
+        """`loopLs.inbox`, the longest first. Positions are those of one engine: with several, nothing is told of a
+        gap."""
+        after = int_field(argument, "after") if len(list(self._session.all_folders())) < 2 else None
+        answers = await self._read(None, lambda client: client.inbox(after))
+        if answers and not answers[-1].get("ok"):
+            return answers[-1]
+        waiting = [one for answer in answers for one in listed(answer.get("waiting"))]
+        waiting.sort(key=lambda one: text_field(one, "since"))
+        return {"ok": True, "position": 0, **(answers[-1] if answers else {}), "waiting": [*waiting]}
+
+    async def _read(
+        self, uri: str | None, ask: Callable[[EngineClient], Awaitable[Mapping[str, object]]]
+    ) -> list[JsonObject]:
+        """What each engine answers; the last is a refusal where one of them refuses or cannot be reached."""
+        answers: list[JsonObject] = []
+        try:
+            for client in await self._readers(uri):
+                answers.append(plain_object(await asyncio.wait_for(ask(client), LIMIT)))
+                if not answers[-1].get("ok"):
+                    break
+        except Exception as error:
+            answers.append(refusal(error))
+        return answers
 
     async def _readers(self, uri: str | None) -> list[EngineClient]:
         """The engines whose records are to be read, started where something is recorded. Where nothing is,
@@ -359,7 +382,8 @@ class Runs:
         found = self._links.get(str(path))
         if found is None:
             watch = RunWatch(self._context, self._show)
-            link = EngineLink(self._access, path, folder.data_dir, watch.listen, self._own)
+            surface: Surface = "vscode" if is_vscode(self._client.facts.name) else "editor"
+            link = EngineLink(self._access, path, folder.data_dir, watch.listen, self._own, surface)
             found = self._links[str(path)] = (link, watch)
         return found
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from loop_ls.contract.questions import Surface
 from loop_ls.text.json_value import JsonObject, plain_object
 
 if TYPE_CHECKING:
@@ -111,9 +112,10 @@ class EngineLink:
         data_dir: str | None,
         listen: Callable[[EngineLink], Coroutine[object, None, None]],
         own: Callable[[Coroutine[object, None, None], str], asyncio.Task[None]],
+        surface: Surface = "editor",
     ) -> None:
         self.root, self.data_dir = root, data_dir
-        self._access, self._listen, self._own = access, listen, own
+        self._access, self._listen, self._own, self._surface = access, listen, own, surface
         self._lock, self._restarting, self._restarts = asyncio.Lock(), asyncio.Lock(), 0
         self.client: EngineClient | None = None
         self._starts = False
@@ -184,4 +186,5 @@ class EngineLink:
 
     def _use(self, client: EngineClient, starts: bool) -> None:
         self.client, self._starts = client, starts
+        client.name = client.name.replace("editor/", f"{self._surface}/", 1)
         self._listener = self._own(self._listen(self), f"events of {self.root}")

@@ -67,6 +67,12 @@ async def approve(context: Context, argument: JsonObject) -> JsonObject:
     return await context.runs.get().ask_home(run_id, lambda client: client.approve(run_id, loop, yes, decision, said))
 
 
+async def answer(context: Context, argument: JsonObject) -> JsonObject:
+    run_id = text_field(argument, "runId")
+    given = {name: text_field(argument, name) for name in ("answer", "text", "question")}
+    return await context.runs.get().ask_home(run_id, lambda client: client.answer(run_id, given))
+
+
 async def note(context: Context, argument: JsonObject) -> JsonObject:
     run_id, text = text_field(argument, "runId"), text_field(argument, "text")
     return await context.runs.get().ask_home(run_id, lambda client: client.note(run_id, text))

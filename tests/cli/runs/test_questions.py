@@ -118,3 +118,38 @@ def test_UP_92_the_terminal_that_follows_the_run_puts_protected_files_back(alone
     terminal.type(b"r\n")
     assert terminal.end() == 0
     assert (alone.root / "package.json").read_text() == "{}\n"
+
+
+STUCK = {
+    "name": "stuck",
+    "description": "One asks before it goes on.",
+    "roles": [{"name": "think", "role": "plan", "prompt": "Think."}],
+    "termination_condition": {"type": "iteration_bound", "value": 1},
+}
+ASKS = {"answers": [{"when": {"contains": "5433"}, "say": "done"}, {"say": "STATUS: BLOCKED\nWhich port?"}]}
+
+
+@pytest.fixture
+def stuck(alone: CliProject) -> CliProject:
+    alone.write("loops/stuck.json", json.dumps(STUCK))
+    alone.write("loops/stuck.answers.yaml", json.dumps(ASKS))
+    alone.write(".loop-ls.yaml", "assist: {provider: scripted, model: m}\n")
+    return alone
+
+
+def test_UP_96_a_blocked_run_takes_its_answer_on_the_terminal_that_follows_it(stuck: CliProject) -> None:
+    terminal = Terminal(stuck, "run", "stuck", "--goal", "Do it", "--yes")
+    terminal.until(lambda seen: "[t]ry again, [e]nd the run, [v]iew it all, [l]ater? " in seen)
+    assert "stuck is blocked: `think` cannot continue: Which port?" in terminal.seen
+    terminal.type(b"t\n")
+    terminal.until(lambda seen: "Your answer: " in seen)
+    terminal.type(b"5433\n")
+    assert terminal.end() == 0
+    assert "A person answered:" in stuck.call("runs", "prompts").stdout
+
+
+def test_UP_96_a_blocked_run_ends_where_there_is_no_terminal(stuck: CliProject) -> None:
+    done = stuck.call("run", "stuck", "--goal", "Do it", "--yes")
+    assert done.returncode == 4
+    assert "There is no terminal to answer on, so the run ends." in done.stderr
+    assert "`think` cannot continue: Which port?" in done.stderr

@@ -46,6 +46,8 @@ TOOLS = [
     "loop_list",
     "loop_status",
     "loop_control",
+    "loop_inbox",
+    "loop_answer",
     "loop_changes",
     "loop_definitions",
     "loop_check",

@@ -118,6 +118,13 @@ class EngineProject:
         await self.engine.approve(run_id, asked["loopId"], True)
         return await self.ended(run_id)
 
+    async def given_up(self, definition: str = "pair", /, **others: Any) -> Json:
+        """Start it, and answer what it cannot continue without: no -> the state at the end."""
+        run_id = await self.start(definition, **others)
+        await self.until(run_id, "manual_approval_required", blocked=True)
+        assert (await self.engine.answer(run_id, {"answer": "reject"}))["ok"]
+        return await self.ended(run_id)
+
     async def ended(self, run_id: str) -> Json:
         await self.until(run_id, *ENDS)
         return await self.state(run_id)

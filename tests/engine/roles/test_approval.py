@@ -188,4 +188,4 @@ async def test_RB_044_a_stage_that_says_a_line_of_blanks_does_not_hold_up_the_en
     state = await project.run()
     assert state["reason"] == "approved"
     project.say(write=["  **STATUS: BLOCKED**\nno key"])
-    assert (await project.run())["status"] == "blocked"
+    assert (await project.given_up())["status"] == "blocked"

@@ -35,7 +35,7 @@ async def test_RB_138_limits_failures_and_questions_are_told_apart(project: Engi
     assert (await told(project, (await project.run(max_iterations=1))["runId"]))[-1]["outcome"] == "limit_reached"
     project.models._asked.clear()
     project.say(write=["STATUS: BLOCKED\nWhich one?", failure("no disk")])
-    assert (await told(project, (await project.run())["runId"]))[-1]["outcome"] == "blocked"
+    assert (await told(project, (await project.given_up())["runId"]))[-1]["outcome"] == "blocked"
     failed = await told(project, (await project.run())["runId"])
     assert failed[-1]["outcome"] == "failed"
     assert [event["error"] for event in failed if event.get("success") is False] == ["ollama/small: no disk"]

@@ -227,14 +227,14 @@ def test_UP_72_important_findings_count_as_well_and_prose_is_no_verdict() -> Non
 async def test_RB_140_a_gate_that_refuses_three_times_blocks_the_loop(project: EngineProject) -> None:
     gated(project, termination_condition=until("evaluation_bound", {"criteria": "good", "max_review_rounds": 9}))
     project.say(judge=gate(met=False))
-    state = await project.run("gated")
+    state = await project.given_up("gated")
     assert (state["status"], state["reason"], state["iteration"]) == ("blocked", "question", 3)
 
 
 @pytest.mark.parametrize("said", ["STATUS: BLOCKED\nWhich database?", "Hm.\n\n**status: needs_context** which one?"])
 async def test_RB_140_a_stage_that_says_so_blocks_the_loop(project: EngineProject, said: str) -> None:
     project.say(write=said)
-    state = await project.run()
+    state = await project.given_up()
     assert (state["status"], state["reason"], state["exitCode"]) == ("blocked", "question", 4)
 
 
@@ -244,7 +244,7 @@ async def test_RB_140_a_stage_that_leaves_no_artifact_blocks_the_loop_where_one_
     stages = [{**PAIR["roles"][0], "artifact_required": True}, PAIR["roles"][1]]
     project.define("kept", roles=stages)
     project.say(write=" ")
-    state = await project.run("kept")
+    state = await project.given_up("kept")
     assert (state["status"], state["reason"]) == ("blocked", "missing_artifact")
 
 

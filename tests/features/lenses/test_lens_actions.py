@@ -31,7 +31,7 @@ def test_a_question_can_be_answered_from_anywhere_in_the_file(ask: Any) -> None:
 
 
 def test_UP_92_files_that_an_agent_touched_can_be_put_back_from_the_file(ask: Any) -> None:
-    waiting = ShownRun("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", touched=True)
+    waiting = ShownRun("r1", URI, "loop", "refine", "waiting_approval", waiting=True, approval="q", asks="protected")
     assert titles(ask, 3, waiting) == ["▶ Run workflow", "✓ Allow", "↺ Restore files", "✗ Stop the run"]
 
 

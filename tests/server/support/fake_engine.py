@@ -284,6 +284,8 @@ def _unknown(run_id: str) -> Json:
 class FakeClient:
     """What the server holds; several may share one engine."""
 
+    name = "editor/fake"
+
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
         self.start, self.stop, self.pause, self.resume = engine.start, engine.stop, engine.pause, engine.resume

@@ -11,6 +11,13 @@ export interface Agreement {
   verdicts: Record<string, number>;
 }
 
+/** `answer` is what is sent, `title` what it is called; `text`: it may take a text along. */
+export interface AnswerOption {
+  answer: string;
+  title: string;
+  text: boolean;
+}
+
 /** `max` is None where nothing bounds it. */
 export interface CallBounds {
   min: number;
@@ -190,6 +197,16 @@ export interface Loop {
   project?: unknown;
 }
 
+/** What a person was asked or told at a position of the journal. */
+export interface Missed {
+  runId: string;
+  name: string;
+  position: number;
+  at: string;
+  text: string;
+  user?: string;
+}
+
 /** A step or a loop of a run, and what it waits for. */
 export interface Node {
   name: string;
@@ -299,9 +316,11 @@ export interface RunEnhanceState {
   runId: string;
 }
 
+/** `told`: somebody else had done it before, and who. */
 export interface RunStatus {
   runId: string;
   status: string;
+  told?: string;
 }
 
 /** A commit of a run in its worktree: after an iteration, or (without one) at the end. */
@@ -398,6 +417,26 @@ export interface TrialVerdict {
   because?: string;
 }
 
+/** One thing that a run waits for. `id` names the question where a run has several; `text` says it in a sentence, `context` is what it is about (an output, the question of a stage, a diff); `until`: it continues by itself then. `forPeople`: agents may not answer it. `by` and `via`: who paused it, and where. */
+export interface Waiting {
+  runId: string;
+  name: string;
+  format: string;
+  kind: "approval" | "protected" | "blocked" | "question" | "quota" | "pause" | "interrupted";
+  text: string;
+  answers: AnswerOption[];
+  forPeople: boolean;
+  id?: string;
+  since?: string;
+  until?: string;
+  iteration?: number;
+  context?: string;
+  path?: string;
+  user?: string;
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+}
+
 export interface Acknowledged {
   ok: true;
   planId: unknown;
@@ -406,6 +445,14 @@ export interface Acknowledged {
 export interface ActiveCount {
   ok: true;
   active: number;
+}
+
+/** What was answered, and with what. */
+export interface Answered {
+  ok: true;
+  runId: string;
+  kind: "approval" | "protected" | "blocked" | "question" | "quota" | "pause" | "interrupted";
+  answer: string;
 }
 
 /** One question, all that were asked (`all`), or whether anybody asked (assistants). */
@@ -537,6 +584,15 @@ export interface Imported {
   ignored?: string[];
   warnings?: string[];
   known: boolean;
+}
+
+/** Everything that waits for a person, the longest first. `position`: what to ask `after` for the next time, to be told in `missed` what happened since. */
+export interface Inbox {
+  ok: true;
+  missed?: Missed[];
+  cut?: boolean;
+  waiting: Waiting[];
+  position: number;
 }
 
 export interface IterationPage {
@@ -694,6 +750,7 @@ export interface ViewPage {
 /** operation -> its answer, where it is not refused. */
 export interface Answers {
   runs: LoopList;
+  inbox: Inbox;
   active_count: ActiveCount;
   definitions: DefinitionList;
   show: ShownLoop;
@@ -724,6 +781,7 @@ export interface Answers {
   resume: Controlled;
   stop: Controlled;
   approve: Approved;
+  answer: Answered;
   note: Noted;
   decide_changes: ChangesDone;
   restore: ChangesDone;

@@ -4,7 +4,7 @@ export type Status = "queued" | "running" | "stopping" | "paused" | "waiting_app
 export type EndingKind = "success" | "limit" | "failure" | "blocked" | "stopped";
 export type Verb = "pause" | "resume" | "stop";
 
-export type Decision = "approve" | "reject" | "revise" | "restore";
+export type Decision = "approve" | "reject" | "revise" | "restore" | "retry";
 
 /** decision -> what the answer is called. */
 export const ANSWERS = {
@@ -18,6 +18,12 @@ export const PROTECTED_ANSWERS = {
   approve: "Allow",
   restore: "Restore files",
   reject: "Stop the run",
+} as const;
+
+/** The same, of a stage or loop that cannot continue. */
+export const BLOCKED_ANSWERS = {
+  retry: "Try again",
+  reject: "End the run",
 } as const;
 
 export const ENDINGS: Record<string, { kind: EndingKind; short: string }> = {

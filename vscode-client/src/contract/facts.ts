@@ -164,9 +164,11 @@ export interface UsedIterations {
 
 export interface ApprovalResolvedFact extends FactBase {
   kind: "approval_resolved";
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
   loopId: string;
   approved: boolean;
-  decision?: "approve" | "reject" | "revise" | "restore";
+  decision?: "approve" | "reject" | "revise" | "restore" | "retry";
   feedback?: string;
 }
 
@@ -395,7 +397,7 @@ export interface JudgedFact extends FactBase {
   findings?: ReviewFinding[];
 }
 
-/** A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made. */
+/** A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made, in words; `via` is that surface, and `user` who made it. */
 export interface LoopContinuedFact extends FactBase {
   kind: "loop_continued";
   round: number;
@@ -410,6 +412,8 @@ export interface LoopContinuedFact extends FactBase {
   conflict?: string;
   failureReason?: string;
   by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  user?: string;
 }
 
 /** The same steps failed in the same way as in the round before. */
@@ -450,7 +454,7 @@ export interface LoopUpdatedFact extends FactBase {
   labels?: string[];
 }
 
-/** `revise`: the project lets an answer ask for changes. `protected`: files that an agent touched and must not, each with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back. */
+/** `revise`: the project lets an answer ask for changes. `protected`: files that an agent touched and must not, each with `path` and `change` (`created`, `changed`, `deleted`); then `restore` is an answer, too, and puts them back. `blocked`: a stage, or the whole loop, cannot continue without what `output` asks for; then the answers are `retry`, with or without a text, and `reject`. */
 export interface ManualApprovalRequiredFact extends FactBase {
   kind: "manual_approval_required";
   iteration: number;
@@ -458,6 +462,7 @@ export interface ManualApprovalRequiredFact extends FactBase {
   loopId: string;
   revise?: boolean;
   protected?: Record<string, string>[];
+  blocked?: boolean;
 }
 
 /** What somebody who follows the run says to it. It is in the next prompt of whoever works, once. */
@@ -501,6 +506,8 @@ export interface OpsProposedFact extends FactBase {
 /** `until` (ISO 8601): the run goes on by itself then; `because` says in one sentence for what it waits. */
 export interface PausedFact extends FactBase {
   kind: "paused";
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
   reason?: "user" | "between_rounds" | "conflict" | "stalled" | "exhausted";
   until?: string;
   because?: string;
@@ -578,6 +585,8 @@ export interface ReportReadyFact extends FactBase {
 
 export interface ResumedFact extends FactBase {
   kind: "resumed";
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
 }
 
 export interface RetryingFact extends FactBase {
@@ -704,6 +713,8 @@ export interface StepStartedFact extends FactBase {
 
 export interface StoppingFact extends FactBase {
   kind: "stopping";
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
   cause?: "user" | "teardown" | "shutdown";
 }
 

@@ -13,12 +13,31 @@ export interface Acknowledge {
   failureReason?: string;
 }
 
+export interface Answer {
+  /** One of the answers that the inbox lists for what the run waits for. */
+  answer: string;
+  /** What the run is told with it: an answer, feedback, or a note for its next prompt. */
+  text?: string;
+  /** The `id` from the inbox; may be left out where a run waits for one thing. */
+  question?: string;
+  /** No person has said it: what only people may answer is refused. */
+  agent?: boolean;
+}
+
+export interface AnswerCommand {
+  /** A run; `all` where a command takes that. */
+  runId: string;
+  answer: string;
+  text?: string;
+  question?: string;
+}
+
 export interface Approve {
   /** Which loop asked; may be left out where a run asks one thing. */
   loopId?: string;
   approved?: boolean;
-  /** `revise` asks for another try where the project lets people do that; `restore` puts protected files back that an agent touched, where the question is about some. */
-  decision?: "approve" | "reject" | "revise" | "restore";
+  /** `revise` asks for another try where the project lets people do that; `restore` puts protected files back that an agent touched, where the question is about some; `retry` is the answer to a stage or loop that is blocked. */
+  decision?: "approve" | "reject" | "revise" | "restore" | "retry";
   feedback?: string;
 }
 
@@ -200,6 +219,10 @@ export interface HistoryCommand {
 export interface ImportCommand {
   run: Record<string, unknown>;
   uri?: string;
+}
+
+export interface InboxCommand {
+  after?: number;
 }
 
 export interface NoArgument {
@@ -389,6 +412,8 @@ export interface CommandArguments {
   "loopLs.pause": OfRun;
   "loopLs.resume": OfRun;
   "loopLs.approve": ApproveCommand;
+  "loopLs.inbox": InboxCommand;
+  "loopLs.answer": AnswerCommand;
   "loopLs.note": NoteCommand;
   "loopLs.changes": OfRun;
   "loopLs.decideChanges": DecideChangesCommand;

@@ -32,7 +32,18 @@ export interface Error {
   hint?: string;
 }
 
-/** A decision that a person is asked for. `revise`: the answer may ask for changes. `protected`: the files that an agent touched; the answer `restore` puts them back. */
+/** What somebody answered or ordered, `at` when, `by` whom and `via` which surface. `question` is the id of what it answers; a pause, a resume and a stop have none. */
+export interface GivenAnswer {
+  lengths?: Record<string, number>;
+  answer: string;
+  at: string;
+  by?: string;
+  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  text?: string;
+  question?: string;
+}
+
+/** A decision that a person is asked for. `revise`: the answer may ask for changes. `protected`: the files that an agent touched; the answer `restore` puts them back. `blocked`: a stage or loop cannot continue without an answer; `retry` gives one. */
 export interface PendingApproval {
   lengths?: Record<string, number>;
   loopId?: string;
@@ -41,6 +52,8 @@ export interface PendingApproval {
   output?: string;
   revise?: boolean;
   protected?: ProtectedChange[];
+  blocked?: boolean;
+  since?: string;
 }
 
 /** A protected file that an agent touched. */
@@ -60,6 +73,7 @@ export interface Question {
   failureReason?: string;
   round?: number;
   place?: string;
+  since?: string;
 }
 
 /** Whose answers the run takes: a fork or a replay of another run. */
@@ -165,6 +179,10 @@ export interface RunStateView {
   pendingApproval?: PendingApproval;
   pendingApprovals?: PendingApproval[];
   question?: Question;
+  /** Since when it is paused. */
+  waitingSince?: string;
+  /** What somebody said to it last. */
+  lastAnswer?: GivenAnswer;
   /** What people said to the run, for its next prompt. */
   notes?: string[];
   worktree?: WorktreeView;

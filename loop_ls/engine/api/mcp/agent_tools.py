@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar, cast
 
 from loop_ls.contract.amounts import waiting_until
 from loop_ls.contract.answers import (
+    Answered,
     ChangesDone,
     CheckedFile,
     CheckFinding,
@@ -21,12 +22,16 @@ from loop_ls.contract.answers import (
     DefinitionList,
     Done,
     FileEstimate,
+    Inbox,
     Loop,
     NewRun,
     Refusal,
     RunChanges,
     RunList,
+    Waiting,
 )
+from loop_ls.contract.questions import ANSWERS_TO, only_people, wait_of
+from loop_ls.contract.questions import first_line as first_line_of
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.contract.validation import problem_of
@@ -62,6 +67,12 @@ class Loops(Protocol):
         """What is said to an enhance loop (`choose`, `feedback`), or asked about it (`timeline`)."""
         ...
 
+    async def inbox(self, after: int | None) -> Inbox | Refusal: ...
+
+    async def answer(self, run_id: str, given: JsonObject) -> Answered | Refusal:
+        """`{answer, text?, question?, agent?}`; `agent`: no person has said it."""
+        ...
+
     async def changes(self, run_id: str) -> RunChanges | Refusal: ...
 
     async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal: ...
@@ -83,6 +94,15 @@ class ToolRefusal(Exception):
     """The sentence that the model gets."""
 
 
+class AskPerson(Exception):
+    """Only a person may give this answer: the client is asked to ask its own, where it can. `told` is the sentence that
+    the model gets where it cannot."""
+
+    def __init__(self, waiting: Waiting, told: str) -> None:
+        super().__init__(told)
+        self.waiting, self.told = waiting, told
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     name: str
@@ -97,7 +117,7 @@ class AgentTool:
 
 
 async def use(loops: Loops, name: str, arguments: Mapping[str, Json]) -> tuple[str, bool]:
-    """The answer of a tool, and whether it is a refusal."""
+    """The answer of a tool, and whether it is a refusal. Raises `AskPerson`."""
     tool = TOOLS.get(name)
     if tool is None:
         return f"Unknown tool `{name}`; expected {', '.join(TOOLS)}.", True
@@ -206,10 +226,21 @@ async def loop_status(loops: Loops, given: Mapping[str, Json]) -> str:
             "current_iteration_status": latest["status"] if latest else None,
             "stages": [_stage(number, stage) for number, stage in enumerate(stages)],
             "waiting": waiting_until(state.get("resumesAt")) or None,
+            "asks": _asks(state),
             "error": state.get("error"),
             **(await _rounds(loops, state) if state["format"] == "enhance" else {}),
         }
     )
+
+
+def _asks(state: RunStateView) -> str | None:
+    """What the loop waits for, for a model that asks how it stands."""
+    pending = state.get("pendingApproval")
+    if pending is None:
+        return None
+    wait = wait_of(pending)
+    what = {"protected": first_line_of(pending), "blocked": first_line_of(pending)}.get(wait, "A person has to decide.")
+    return f"{what} loop_inbox has it all."
 
 
 async def _rounds(loops: Loops, state: RunStateView) -> JsonObject:
@@ -278,6 +309,46 @@ async def _told(loops: Loops, action: str, id_: str, text: str) -> str:
     verb, said = ("feedback", {"text": text}) if action == "feedback" else ("choose", {"choice": action})
     _allowed(cast("Done | Refusal", await loops.enhance(verb, id_, cast("JsonObject", said))))
     return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} continues."
+
+
+# -- what waits ---------------------------------------------------------------------------------------
+
+
+async def loop_inbox(loops: Loops, given: Mapping[str, Json]) -> str:
+    after = given.get("after")
+    found = _allowed(await loops.inbox(after if isinstance(after, int) and after > 0 else None))
+    told = [_waiting(one) for one in found["waiting"]] or ["Nothing waits for an answer."]
+    told += [f"{one['runId']}  {one['at']}  {one['name']}: {one['text']}" for one in found.get("missed", ())]
+    return "\n".join([*told, f"position: {found['position']}"])
+
+
+def _waiting(one: Waiting) -> str:
+    answers = ", ".join(each["answer"] for each in one["answers"])
+    lines = [f"{one['runId']}  {one['kind']}: {one['text']}"]
+    lines += [f"    {line}" for line in one.get("context", "").splitlines()]
+    for_people = "    Only your user may answer; loop_answer asks them if your program can." if one["forPeople"] else ""
+    named = f" (question {one['id']})" if one.get("id") else ""
+    return "\n".join([*lines, f"    answers: {answers}{named}", *([for_people] if for_people else [])])
+
+
+async def loop_answer(loops: Loops, given: Mapping[str, Json]) -> str:
+    """What only people may answer is passed to the person of the client."""
+    id_, question, answer = text_field(given, "id"), text_field(given, "question"), text_field(given, "answer")
+    for one in _allowed(await loops.inbox(None))["waiting"]:
+        meant = one["runId"].startswith(id_) and question in ("", one.get("id"))
+        if meant and one["forPeople"] and answer in ANSWERS_TO[one["kind"]]:
+            raise AskPerson(one, only_people(one))
+    said: JsonObject = {"answer": answer, "text": text_field(given, "text"), "question": question}
+    return await give(loops, id_, {**said, "agent": True})
+
+
+async def give(loops: Loops, id_: str, given: JsonObject) -> str:
+    """Raises `ToolRefusal`."""
+    done = _allowed(await loops.answer(id_, given))
+    return f"Loop {done['runId']} is answered: {done['answer']}."
+
+
+# -- changes ------------------------------------------------------------------------------------------
 
 
 async def loop_changes(loops: Loops, given: Mapping[str, Json]) -> str:
@@ -380,6 +451,19 @@ TOOLS: dict[str, AgentTool] = {
             "loop that waits between rounds.",
             "ControlTool",
             loop_control,
+        ),
+        AgentTool(
+            "loop_inbox",
+            "List what waits for an answer, of all loops: questions, pauses, quotas, with the possible answers.",
+            "InboxTool",
+            loop_inbox,
+        ),
+        AgentTool(
+            "loop_answer",
+            "Answer what a loop waits for, as loop_inbox lists it. Approvals are given by people: your user is asked, "
+            "if your program can ask.",
+            "AnswerTool",
+            loop_answer,
         ),
         AgentTool(
             "loop_changes",

@@ -7,11 +7,13 @@ from typing import cast
 from starlette.requests import Request
 
 from loop_ls.contract.answers import (
+    Answered,
     ChangesDone,
     CheckedFile,
     Controlled,
     DefinitionList,
     FileEstimate,
+    Inbox,
     NewRun,
     Refusal,
     RunChanges,
@@ -27,6 +29,7 @@ from loop_ls.engine.api.routes.start_by_name import started
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.enhance.speaker import Speaker
 from loop_ls.engine.projections.history import iterations
+from loop_ls.engine.runs.answerer import set_said_by
 from loop_ls.text.json_value import JsonObject
 
 
@@ -36,6 +39,7 @@ class OwnLoops:
     def __init__(self, request: Request) -> None:
         self._request, self._engine, self._person = request, engine_of(request), person_of(request)
         self._speaker = Speaker(self._person.user, "mcp")
+        set_said_by(self._person.user, "mcp")
 
     async def start(self, argument: JsonObject) -> NewRun | Refusal:
         if not self._person.has("editor"):
@@ -60,6 +64,12 @@ class OwnLoops:
                 answer = await self._engine.control(verb, state.run_id)
                 rows += answer["runs"] if answer["ok"] else []
         return {"ok": True, "runs": rows}
+
+    async def inbox(self, after: int | None) -> Inbox | Refusal:
+        return await self._engine.inbox(after)
+
+    async def answer(self, run_id: str, given: JsonObject) -> Answered | Refusal:
+        return await self._forbids(run_id, "Answering a loop") or await self._engine.answer(run_id, given)
 
     async def changes(self, run_id: str) -> RunChanges | Refusal:
         return await self._engine.changes(run_id)

@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 NAME = "loop-ls"
 INSTRUCTIONS = (
     "Loops let roles (plan, coder, reviewer, ...) work on a goal in turns until it is approved or a limit is "
-    "reached. Start one with loop_start, watch it with loop_status, end it with loop_control. After you wrote or "
+    "reached. Start one with loop_start, watch it with loop_status, end it with loop_control. What waits for an answer "
+    "is in loop_inbox. After you wrote or "
     "changed a loop file, check it with loop_check and fix what it finds."
 )
 #: Gives the engine as the one who asks may use it.
@@ -39,9 +40,11 @@ LoopsOf = Callable[[object], "Loops"]
 def server_of(loops_of: LoopsOf) -> Server[object]:
     """The SDK's server over an engine. Raises `ImportError` where the SDK is not installed."""
     from mcp import types
+    from mcp.server import ServerRequestContext
     from mcp.server.lowlevel import Server
 
-    from loop_ls.engine.api.mcp.agent_tools import TOOLS, use
+    from loop_ls.engine.api.mcp.agent_tools import TOOLS, AskPerson, use
+    from loop_ls.engine.api.mcp.elicitation import ask_person
 
     async def listed(context: object, params: object) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -51,8 +54,17 @@ def server_of(loops_of: LoopsOf) -> Server[object]:
             ]
         )
 
-    async def called(context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
-        text, failed = await use(loops_of(context), params.name, params.arguments or {})
+    async def called(
+        context: ServerRequestContext[object], params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        loops = loops_of(context)
+        try:
+            text, failed = await use(loops, params.name, params.arguments or {})
+        except AskPerson as asked:
+            found = await ask_person(context, params, loops, asked)
+            if isinstance(found, types.InputRequiredResult):
+                return found
+            text, failed = found
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
 
     return Server(NAME, version=__version__, instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)

@@ -17,7 +17,9 @@ from loop_ls.engine.api.answers import STATUS, BadRequest, read_object
 from loop_ls.engine.api.route import person_of
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.core.users import Person
+from loop_ls.engine.enhance.speaker import HEADER
 from loop_ls.engine.events import RunState
+from loop_ls.engine.runs.answerer import set_said_by
 from loop_ls.text.json_value import JsonObject
 
 Handler = Callable[[Request, AssistantService, str], Awaitable[Response]]
@@ -129,6 +131,7 @@ def _route(verb: str, handler: Handler, method: str, may: Callable[[Person], boo
     async def answered(request: Request) -> Response:
         if not may(person_of(request)):
             return failure(403, NOT_PERMITTED)
+        set_said_by(person_of(request).user, request.headers.get(HEADER, ""))
         try:
             return await handler(request, request.app.state.assistants, request.path_params["id"])
         except BadRequest as bad:

@@ -93,6 +93,13 @@ async def approve(request: Request) -> Response:
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
+async def answer(request: Request) -> Response:
+    if (no := await not_theirs(request)) is not None:
+        return no
+    found = await engine_of(request).answer(request.path_params["id"], await read_body(request))
+    return JSONResponse(found) if found["ok"] else refused(found)
+
+
 async def note(request: Request) -> Response:
     if (no := await not_theirs(request)) is not None:
         return no
@@ -184,6 +191,7 @@ HANDLERS: dict[str, Handler] = {
     "delete": delete,
     **{verb: control(verb) for verb in CONTROL},
     "approve": approve,
+    "answer": answer,
     "note": note,
     "decide_changes": decide_changes,
     "restore": restore,

@@ -57,6 +57,11 @@ async def listing(request: Request) -> Response:
     return JSONResponse({"ok": True, "loops": rows, "count": len(rows), "active": _active(engine)})
 
 
+async def inbox(request: Request) -> Response:
+    answer = await engine_of(request).inbox(whole_number(request, "after"))
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 async def active_count(request: Request) -> Response:
     return JSONResponse({"ok": True, "active": _active(engine_of(request))})
 
@@ -293,6 +298,7 @@ def _active(engine: Engine) -> int:
 
 HANDLERS: dict[str, Handler] = {
     "runs": listing,
+    "inbox": inbox,
     "active_count": active_count,
     "definitions": definitions,
     "show": one,

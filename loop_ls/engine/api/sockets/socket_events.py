@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from loop_ls.engine.assistants.event_mapping import LoopEvent, LoopRun
-from loop_ls.text.json_value import Json, JsonObject, text_field
+from loop_ls.engine.assistants.event_mapping import LoopEvent, LoopRun, agent_of
+from loop_ls.engine.events import RunState
+from loop_ls.text.json_value import Json, JsonObject, plain_object, text_field
 
 Answer = JsonObject
 
@@ -51,6 +52,14 @@ def messages(told: LoopEvent) -> Iterator[Message]:
             yield _status(run, "idle")
         case _:
             pass
+
+
+def standing(state: RunState) -> Iterator[Message]:
+    """What a socket has to know of a loop that it did not see begin: its status, and what it asks."""
+    run = LoopRun(state.run_id, agent_of(state.target), state.name, state.user)
+    yield _status(run, "waiting_approval" if state.asked else "running")
+    for asked in state.asked:
+        yield _approval(run, {"loopId": None, "iteration": None, "output": None, **plain_object(asked)})
 
 
 def error(agent: str, kind: str, text: str, **more: Json) -> Message:

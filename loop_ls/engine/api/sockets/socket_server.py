@@ -1,4 +1,4 @@
-"""Socket.IO for loops of assistants: start, stop, approve, and what happens.
+"""Socket.IO for loops of assistants: start, stop, approve, and what happens; for all loops: what waits, and answers.
 
 Built when the first client comes: importing the server costs what the start of the engine may not. Whoever
 connects needs a token; what the token may do is asked again for every event.
@@ -15,15 +15,19 @@ from typing import Any, cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loop_ls.contract.answers import Refusal
+from loop_ls.contract.validation import problem_of
 from loop_ls.engine.api.routes.agents import ASKED, NO_LOOP, NOT_PERMITTED
-from loop_ls.engine.api.sockets.socket_events import Message, error, messages
+from loop_ls.engine.api.sockets.socket_events import Message, error, messages, standing
 from loop_ls.engine.assistants.api_service import AssistantService
 from loop_ls.engine.assistants.disconnect_teardown import SOCKET, DisconnectTeardown, started_over_sockets
 from loop_ls.engine.assistants.errors import classified
-from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent, agent_of
+from loop_ls.engine.assistants.event_mapping import EventMapper, LoopEvent
+from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.users import OWNER, Person
+from loop_ls.engine.runs.answerer import saying
+from loop_ls.engine.runs.inbox import TOLD
 from loop_ls.formats.registry import ASSISTANT
-from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, plain_object, text_field
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +36,8 @@ Identify = Callable[[str], Person | None]
 PATH = "/socket.io"
 #: Of the id that a client names, so much is looked for and told back.
 LONGEST_ID = 200
+#: Facts that a socket is told which comes back.
+MOST_MISSED = 5_000
 
 
 class Sockets:
@@ -51,6 +57,7 @@ class Sockets:
         self._there: dict[str, ExitStack] = {}
         self._actors: dict[str, set[str]] = {}
         self._telling: asyncio.Task[None] | None = None
+        self._told = 0  # the position up to which sockets were told what happened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._app is None:
@@ -85,6 +92,9 @@ class Sockets:
         server.on("disconnect", self._disconnect)
         for name, handler in (("start", self._start), ("stop", self._stop), ("approve", self._approve)):
             server.on(f"loop:{name}", self._guarded(handler))
+        server.on("loop:answer", self._answer)
+        server.on("loop:inbox", self._inbox)
+        self._told = int(self._assistants.engine.status["position"])
         self._telling = asyncio.create_task(self._tell())
         app: ASGIApp = socketio.ASGIApp(server, socketio_path=PATH)
         return app
@@ -106,11 +116,49 @@ class Sockets:
         stack = self._there[sid] = ExitStack()
         stack.enter_context(self._listening())
         stack.callback(self._teardowns.left, person.user)
+        told = self._told
+        if (after := as_object(auth).get("after")) is not None:
+            await self._catch_up(sid, person, after, told)
         for run in self._assistants.engine.live:
             if run.format == ASSISTANT and run.user == person.user:
-                waits = "waiting_approval" if run.asked else "running"
-                await self._send(sid, Message("agent:status", {"agentId": agent_of(run.target), "status": waits}))
+                for message in standing(run):
+                    await self._send(sid, message)
+        if as_object(auth).get("inbox") is True:
+            await self._server.enter_room(sid, _inbox_of(person.user))
+            await self._send(sid, await self._waiting(person.user))
         return True
+
+    async def _catch_up(self, sid: str, person: Person, after: Json, told: int) -> None:
+        """What happened above the position that the socket saw last, as if it had been here. Too much of it, or no
+        position: what stands now has to do."""
+        if not isinstance(after, int) or after < 0:
+            return
+        engine, mapper, facts = self._assistants.engine, EventMapper(), list[JsonObject]()
+        while after < told and len(facts) < MOST_MISSED:
+            page = await engine.events(None, after)
+            if not page["ok"] or not page["events"]:
+                break
+            facts += page["events"]
+            after = int_field(facts[-1], "position") or told
+        if len(facts) >= MOST_MISSED:
+            return
+        for fact in facts:
+            run_id = text_field(fact, "runId")
+            if run_id not in mapper.runs and fact["kind"] != "run_started":
+                known = await engine.state(run_id)
+                if known["ok"] and known["state"]["format"] == ASSISTANT:
+                    mapper.know(known["state"])
+            for event in mapper.hear(fact):
+                if event.run.user == person.user:
+                    for message in messages(event):
+                        await self._send(sid, message)
+
+    async def _waiting(self, user: str | None) -> Message:
+        """What waits for a user, in loops of any kind."""
+        answer = await self._assistants.engine.inbox()
+        rows = answer["waiting"] if answer["ok"] else []
+        mine = [one for one in rows if one.get("user") == user]
+        return Message("loop:inbox", {"waiting": cast("Json", mine), "position": self._told})
 
     async def _disconnect(self, sid: str, *_: object) -> None:
         self._people.pop(sid, None)
@@ -138,7 +186,8 @@ class Sockets:
             if person is None or not person.has("editor"):
                 no: Message | None = error(agent, "POLICY_ERROR", NOT_PERMITTED)
             else:
-                no = await handler(sid, person, agent, body)
+                with saying(person.user, "socket"):
+                    no = await handler(sid, person, agent, body)
             if no is not None:
                 await self._send(sid, no)
 
@@ -177,6 +226,38 @@ class Sockets:
         kind = "POLICY_ERROR" if answer["code"] == "forbidden" else "PROCESS_ERROR"
         return error(agent, kind, str(answer["message"]))
 
+    async def _answer(self, sid: str, *given: object) -> JsonObject:
+        """`{runId, answer, text?, question?}` -> what an answer over HTTP is told, as the acknowledgement."""
+        body = as_object(given[0]) if len(given) == 1 else {}
+        person, engine = self._person(sid), self._assistants.engine
+        run_id = text_field(body, "runId")[:LONGEST_ID]
+        known = await engine.state(run_id)
+        if person is None or not person.has("editor"):
+            return plain_object(Refused("forbidden", NOT_PERMITTED).answer())
+        if not known["ok"]:
+            return plain_object(known)
+        if not person.controls(known["state"].get("user")):
+            told = f"Run {known['state']['runId']} belongs to another user."
+            return plain_object(Refused("forbidden", told).answer())
+        if problem := problem_of("Answer", body, "`loop:answer`"):
+            return plain_object(Refused("bad_argument", problem.message).answer())
+        with saying(person.user, "socket"):
+            return plain_object(await engine.answer(run_id, body))
+
+    async def _inbox(self, sid: str, *given: object) -> JsonObject:
+        """`{after?}` -> what waits for this user, with what happened since that position."""
+        person = self._person(sid)
+        if person is None:
+            return plain_object(Refused("forbidden", "Authentication required.").answer())
+        after = int_field(as_object(given[0]), "after") if len(given) == 1 else None
+        answer = await self._assistants.engine.inbox(after)
+        if not answer["ok"]:
+            return plain_object(answer)
+        answer["waiting"] = [one for one in answer["waiting"] if one.get("user") == person.user]
+        if "missed" in answer:
+            answer["missed"] = [one for one in answer["missed"] if one.get("user") == person.user]
+        return plain_object(answer)
+
     async def _nothing(self, agent: str) -> Message:
         known = await self._assistants.find(agent)
         return error(agent, "PROCESS_ERROR", NO_LOOP if known else f"Agent not found: `{agent}`.")
@@ -186,10 +267,16 @@ class Sockets:
     async def _tell(self) -> None:
         """Every event of every loop to the sockets of its user, and the end of a stop to who stopped it."""
         mapper = EventMapper(self._assistants.engine.live)
-        async for _, fact in self._assistants.engine.subscribe():
+        async for position, fact in self._assistants.engine.subscribe():
             try:
-                for told in mapper.hear(fact):
+                heard = list(mapper.hear(fact))
+                for told in heard:
                     await self._tell_one(told)
+                self._told = position or self._told
+                for user in {told.run.user for told in heard}:
+                    await self._send(_inbox_of(user), Message("loop:position", {"position": self._told}))
+                if fact["kind"] in TOLD:
+                    await self._tell_waiting(text_field(fact, "runId"))
             except Exception:  # one event that cannot be told must not keep the others from being heard
                 log.exception("An event of a loop was not told to its sockets.")
 
@@ -201,6 +288,14 @@ class Sockets:
         for message in messages(told):
             for room in rooms:
                 await self._send(room, message)
+
+    async def _tell_waiting(self, run_id: str) -> None:
+        """A person may have to do something, or no longer: to the sockets of the user whose run it is."""
+        known = await self._assistants.engine.state(run_id)
+        if known["ok"]:
+            await self._let_go()
+            message = await self._waiting(known["state"].get("user"))
+            await self._send(_inbox_of(known["state"].get("user")), message)
 
     async def _let_go(self) -> None:
         """Whose token was taken away hears no more."""
@@ -223,6 +318,11 @@ def _no_start(agent: str, answer: Refusal) -> Message:
 
 def _room(user: str | None) -> str:
     return f"user:{OWNER if user is None else user}"
+
+
+def _inbox_of(user: str | None) -> str:
+    """The sockets of a user that want to know what waits, too."""
+    return f"inbox:{OWNER if user is None else user}"
 
 
 def _bearer(scope: Scope) -> str:
