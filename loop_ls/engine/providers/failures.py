@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from loop_ls.contract.amounts import clock_time
-from loop_ls.engine.core.ports import EXHAUSTED, FailureDetails, ModelFailure
+from loop_ls.engine.core.ports import EXHAUSTED, LONGEST_ANSWER, FailureDetails, ModelFailure
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.limits.retry import LONGEST_WAIT
@@ -100,6 +100,10 @@ def cut(provider: Provider, model: str, heard: int, why: str) -> ModelFailure:
         provider=provider.name,
         model=model,
     )
+
+
+def too_long(provider: Provider, model: str, heard: int) -> ModelFailure:
+    return cut(provider, model, heard, f"it is longer than {LONGEST_ANSWER >> 20} MiB")
 
 
 def empty(provider: Provider, model: str, limit: int | None = None, used_up: bool = False) -> ModelFailure:

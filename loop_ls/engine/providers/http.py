@@ -174,9 +174,8 @@ class HttpModels:
                         limit = DRAIN_SECONDS
                     elif shown := spoken.add(self._piece(reader, data, request.model)):
                         hear(shown)
-                    if spoken.length + sum(map(len, reader.heard.unseen)) > LONGEST_ANSWER:
-                        why = f"it is longer than {LONGEST_ANSWER >> 20} MiB"
-                        raise self._cut(request, spoken.text(), why)
+                    if spoken.length + reader.heard.unseen_length > LONGEST_ANSWER:
+                        raise failures.too_long(self.provider, request.model, spoken.length)
                 if reader.heard.begun:
                     begun()
                 limit = limit if limit == DRAIN_SECONDS else idle

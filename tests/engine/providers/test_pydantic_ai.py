@@ -171,6 +171,31 @@ async def test_what_gave_no_answer_is_booked_with_all_that_was_heard(
     assert lost.usd == lost.output_tokens
 
 
+@pytest.mark.parametrize(
+    "says",
+    [
+        ["word " * 50] * 100,
+        [{0: DeltaThinkingPart(content="thought " * 50)}] * 100,
+        [
+            {0: DeltaToolCall("rm", '{"path": "', tool_call_id="t1")},
+            *({0: DeltaToolCall(json_args="x" * 400)} for _ in range(100)),
+        ],
+    ],
+    ids=["text", "thoughts", "arguments of a tool"],
+)
+async def test_an_endless_answer_is_cut_and_booked(
+    played: Played, says: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai.LONGEST_ANSWER", 10_000)
+    monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai._usage", lambda said: Usage())
+    played.says, bill = says, RecordingBill()
+    ask = Asked(Providers({}).models({"bedrock": {"kind": "pydantic-ai", "price": {"input": 0, "output": 1_000_000}}}))
+    found = await failure(ask, bill=bill)
+    assert (found.code, "it is longer than" in found.message) == ("truncated", True)
+    [lost] = bill.attempts
+    assert 10_000 / 5 < lost.output_tokens < 10_000 and lost.usd == lost.output_tokens
+
+
 async def test_without_the_package_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loop_ls.engine.providers.dialects.pydantic_ai.is_installed", lambda package: False)
     problem = Providers({}).models(SETTINGS).problem("bedrock")

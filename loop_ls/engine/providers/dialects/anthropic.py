@@ -129,9 +129,9 @@ class AnthropicReader:
             case "input_json_delta" if isinstance(index, int) and index in self._calls:
                 piece = str(delta.get("partial_json") or "")
                 self._calls[index].add(piece)
-                self.heard.unseen.append(piece)
+                self.heard.add_unseen(piece)
             case "thinking_delta":
-                self.heard.unseen.append(str(delta.get("thinking") or ""))
+                self.heard.add_unseen(str(delta.get("thinking") or ""))
         return _text(delta)
 
     def whole(self, body: JsonObject) -> str:

@@ -48,6 +48,7 @@ class Heard:
     refused: str = ""
     usage: Usage = field(default_factory=Usage)
     unseen: list[str] = field(default_factory=list)
+    unseen_length: int = 0
     response_id: str | None = None
     model: str = ""
     thoughts: str = ""
@@ -55,6 +56,10 @@ class Heard:
     begun: bool = False
     reports: int = 0
     interim: bool = False
+
+    def add_unseen(self, piece: str) -> None:
+        self.unseen.append(piece)
+        self.unseen_length += len(piece)
 
     def report(self, usage: Usage) -> None:
         self.usage = self.usage.joined(usage)

@@ -134,7 +134,7 @@ class OpenAIReader:
             return ""
         thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
         self.heard.thoughts += thought
-        self.heard.unseen.append(thought)
+        self.heard.add_unseen(thought)
         self._refusal(message.get("refusal"))
         parts = message.get("content")
         for part in parts if isinstance(parts, list) else ():
@@ -161,7 +161,7 @@ class OpenAIReader:
             written = function.get("arguments")
             piece_written = written if isinstance(written, str) else "" if written is None else json.dumps(written)
             asked.add(piece_written)
-            self.heard.unseen.append(piece_written)
+            self.heard.add_unseen(piece_written)
 
     def _finish(self, reason: object) -> None:
         if not isinstance(reason, str) or not reason:
@@ -176,7 +176,7 @@ class OpenAIReader:
         if isinstance(said, str) and said:
             self._refused += said
             self.heard.refused = f"the model refused: {self._refused.strip()}"
-            self.heard.unseen.append(said)
+            self.heard.add_unseen(said)
             self.heard.begun = True
 
     def _note(self, event: JsonObject) -> None:

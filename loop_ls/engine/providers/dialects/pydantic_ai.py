@@ -6,6 +6,7 @@ used: one question, one answer, and an answer counts only when the provider said
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from loop_ls.engine.capabilities.guard import require_endpoint
 from loop_ls.engine.core.messages import ToolCall
-from loop_ls.engine.core.ports import ModelFailure, ModelReply, ModelRequest
+from loop_ls.engine.core.ports import LONGEST_ANSWER, ModelFailure, ModelReply, ModelRequest
 from loop_ls.engine.core.price_table import Usage, tokens
 from loop_ls.engine.providers import failures
 from loop_ls.engine.providers.attempt import Attempt
+from loop_ls.engine.providers.bounded_client import bound, is_too_long
 from loop_ls.engine.providers.config import Provider
 from loop_ls.engine.providers.dialects.dialect import Asked, Heard
 from loop_ls.engine.providers.stream_sanitizer import StreamSanitizer
@@ -88,9 +90,13 @@ class PydanticModels:
                 async for event in stream:
                     if shown := spoken.add(_text(event)):
                         hear(shown)
-                    heard.unseen.append(_thought(event))
-                    heard.begun = heard.begun or bool(heard.unseen[-1])
+                    heard.add_unseen(unseen := _unseen(event))
+                    heard.begun = heard.begun or bool(unseen)
+                    if spoken.length + heard.unseen_length > LONGEST_ANSWER:
+                        raise failures.too_long(self._provider, request.model, spoken.length)
                 response = stream.get()
+        except ModelFailure:
+            raise
         except Exception as error:
             raise self._failure(error, request, spoken.text()) from None
         text = spoken.text()
@@ -103,7 +109,6 @@ class PydanticModels:
         if response.finish_reason == "content_filter":
             raise failures.declined(self._provider, request.model, "its content filter stopped the answer", text)
         if calls and not request.tools:
-            heard.unseen += [call.written for call in calls]
             raise failures.not_offered(self._provider, request.model, [call.name for call in calls])
         if not text.strip() and not calls:
             raise failures.empty(self._provider, request.model)
@@ -124,7 +129,10 @@ class PydanticModels:
         if name not in self._models:
             from pydantic_ai.models import infer_model
 
-            self._models[name] = await asyncio.to_thread(infer_model, f"{vendor(self._provider)}:{name}")
+            made = await asyncio.to_thread(infer_model, f"{vendor(self._provider)}:{name}")
+            if (client := getattr(getattr(made, "provider", None), "_own_http_client", None)) is not None:
+                bound(client)
+            self._models[name] = made
         return self._models[name]
 
     def _failure(self, error: Exception, request: ModelRequest, heard: str) -> ModelFailure:
@@ -132,6 +140,8 @@ class PydanticModels:
 
         provider, model, why = self._provider, request.model, str(error).strip().partition("\n")[0]
         match error:
+            case _ if is_too_long(error):
+                return failures.too_long(provider, model, len(heard))
             case known.ModelHTTPError():
                 body = error.body if isinstance(error.body, dict) else {"message": str(error.body or error.message)}
                 return failures.refused(provider, model, error.status_code, body, error.headers or {})
@@ -216,15 +226,20 @@ def _text(event: Any) -> str:
     return str(getattr(part, "content", None) or getattr(part, "content_delta", None) or "")
 
 
-def _thought(event: object) -> str:
-    """What is paid and never shown, of one event."""
-    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, ThinkingPart, ThinkingPartDelta
+def _unseen(event: object) -> str:
+    """What is paid and never shown, of one event: thoughts, and what a tool is called with."""
+    from pydantic_ai import messages as of
 
     match event:
-        case PartStartEvent(part=ThinkingPart(content=thought)):
+        case of.PartStartEvent(part=of.ThinkingPart(content=thought)):
             return thought
-        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(thought))):
+        case of.PartDeltaEvent(delta=of.ThinkingPartDelta(content_delta=str(thought))):
             return thought
+        case (
+            of.PartStartEvent(part=of.ToolCallPart(args=args))
+            | of.PartDeltaEvent(delta=of.ToolCallPartDelta(args_delta=args))
+        ):
+            return args if isinstance(args, str) else json.dumps(args) if args else ""
         case _:
             return ""
 
