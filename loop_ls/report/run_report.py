@@ -51,7 +51,7 @@ def report(state: RunStateView, ending: str, events: Sequence[Event]) -> list[st
     asked = state.get("goal") or next((text_field(one, "message") for one in events if text_field(one, "message")), "")
     if asked:
         head.append(f"  asked: {_first(asked)}")
-    return [
+    lines = [
         *head,
         *_part("What happened", _middle_left_out([f"{one.at}  {one.told}" for one in _happened(events)])),
         *_part("Checks that did not always pass", _checks(events)),
@@ -60,6 +60,7 @@ def report(state: RunStateView, ending: str, events: Sequence[Event]) -> list[st
         *_part("Last output", _lines(state.get("lastOutput") or "")),
         *_part("Error", _error(state)),
     ]
+    return [shown(line) for line in lines]  # names of loops and steps are somebody's words, too
 
 
 def _part(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -125,7 +125,7 @@ def _check(fact: JsonObject) -> str:
 def table(runs: Sequence[Run]) -> list[str]:
     """One column for each run. Rows in which nobody has anything to say are left out."""
     rows = [(label, cells) for label, cells in _rows(runs) if any(cells)]
-    shown_rows = [(label, [shown(cell) for cell in cells]) for label, cells in rows]
+    shown_rows = [(shown(label), [shown(cell) for cell in cells]) for label, cells in rows]
     labels = max(width(label) for label, _ in shown_rows)
     widths = [max(width(cells[number]) for _, cells in shown_rows) for number in range(len(runs))]
     return ["  ".join((_padded(label, labels), *map(_padded, cells, widths))).rstrip() for label, cells in shown_rows]
@@ -186,7 +186,7 @@ def told(runs: Sequence[Run], full: bool) -> list[str]:
 def _differ(names: Sequence[str]) -> str:
     if not names:
         return "all outputs are identical"
-    return f"different outputs of {', '.join('the result' if name == RESULT else f'`{name}`' for name in names)}"
+    return f"different outputs of {', '.join('the result' if name == RESULT else f'`{shown(name)}`' for name in names)}"
 
 
 def wire(runs: Sequence[Run]) -> JsonObject:

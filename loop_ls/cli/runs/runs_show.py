@@ -133,7 +133,7 @@ def _block(indent: str, name: str, text: object, full: bool) -> None:
     lines = [shown(line) for line in str(text).splitlines()] or [""]
     kept = lines if full else lines[:EXCERPT]
     for number, line in enumerate(kept):
-        label = f"{name}:" if number == 0 else ""
+        label = f"{shown(name)}:" if number == 0 else ""
         print(f"{indent}  {label:<10} {line if full else fitted(line, WIDTH)}".rstrip())
     if len(kept) < len(lines):
         print(f"{indent}  {'':<10} … {len(lines) - len(kept)} more lines (--full)")
