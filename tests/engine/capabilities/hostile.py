@@ -349,6 +349,17 @@ REPOSITORIES: dict[str, Make] = {
     "flow: a program that is told of runs": lambda b: of_flow(workflow("flow", RUN), notify=b.touch),
     "role: a program that is told of runs": lambda b: of_roles(role_loop(), notify=b.touch),
     "assistant: a program that is told of runs": lambda b: of_assistant(notify=b.touch),
+    "flow: command of a declared check": lambda b: _checked({"type": "command", "value": b.touch}),
+    "flow: command of a declared check of a step": lambda b: _checked(
+        {"type": "command", "value": b.touch, "on": "step.a"}
+    ),
+    "flow: rubric of a declared check elsewhere": lambda b: _checked(
+        {"type": "llm-rubric", "value": "It is good", "provider": "evil", "model": "m"}, providers=endpoint(b)
+    ),
+    "flow: rubric of a declared check is an agent": lambda b: _checked(
+        {"type": "llm-rubric", "value": "It is good", "provider": "evil", "model": "m"}, providers=agent(b)
+    ),
+    "role: command of a declared check": lambda b: _with_checks(of_roles(role_loop()), "loops/tidy.checks.yaml", b),
     "flow: planner elsewhere": lambda b: _enhanced(endpoint(b)),
     "flow: planner is an agent": lambda b: _enhanced(agent(b)),
     # assistants
@@ -359,6 +370,16 @@ REPOSITORIES: dict[str, Make] = {
         {"type": "test_pass", "value": " ".join(b.touch)}, "claude-code", providers=agent(b, "claude-code")
     ),
 }
+
+
+def _checked(check: Json, **sections: Any) -> Repository:
+    files = {"flow.yaml": workflow("flow", RUN), "flow.checks.yaml": json.dumps({"assert": [check]})}
+    return Repository({**files, ".loop-ls.yaml": settings(**sections)}, {**FLOW_START, "check": {}})
+
+
+def _with_checks(repository: Repository, path: str, canary: Canary) -> Repository:
+    checks = json.dumps({"assert": [{"type": "command", "value": canary.touch}]})
+    return Repository({**repository.files, path: checks}, {**repository.start, "check": {}})
 
 
 def _enhanced(providers: Json) -> Repository:
