@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from loop_ls.engine.providers.dialects.sse import EventReader, TooLong
 from loop_ls.engine.providers.http import WHOLE_BODY_BYTES
 from loop_ls.engine.providers.unpacking import ACCEPTED, NotUnpacked, unpacked
 
 _PACKED = ("content-encoding", "content-length")
-Hook = Callable[[Any], Awaitable[None]]
+
+
+class Stream(Protocol):
+    """The body of a response as it comes."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Response(Protocol):
+    headers: MutableMapping[str, str]
+    stream: Stream
+
+
+Hook = Callable[[Response], Awaitable[None]]
 
 
 class Client(Protocol):
@@ -45,14 +60,13 @@ def is_too_long(error: BaseException | None) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Raw:
     headers: Mapping[str, str]
-    stream: Any
+    stream: Stream
 
     def aiter_raw(self) -> AsyncIterator[bytes]:
-        pieces: AsyncIterator[bytes] = self.stream.__aiter__()
-        return pieces
+        return self.stream.__aiter__()
 
 
-async def _bounded(response: Any) -> None:
+async def _bounded(response: Response) -> None:
     raw = _Raw(dict(response.headers), response.stream)
     whole = "event-stream" not in raw.headers.get("content-type", "")
     # The library takes only streams of its own kind.
