@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.formats.common.typed_mapping import Unknown
 from loop_ls.formats.registry import ROLE_FILE
 from loop_ls.formats.role_file.file_format import is_of_claude
 from loop_ls.formats.role_file.keys import OF_CLAUDE
+from loop_ls.formats.role_file.keys import ROLE_FILE as ROLE_KEYS
 from loop_ls.formats.role_file.read import body_of
 from loop_ls.index.document import Document
 from loop_ls.index.role_file import precedence, role_name_of
@@ -18,12 +21,28 @@ from loop_ls.rules.fixes import builders
 from loop_ls.rules.role_loop.role_loop_rules import reworded
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
 
+#: Keys that neither Claude Code nor front matter of other programs has, and one that people bring from the settings.
+_OWN = frozenset({*ROLE_KEYS.keys, "instructions"} - {"name", "description", "tools", "model"})
+
+
+def _is_meant_for_us(view: ObjectView) -> bool:
+    """Whether what is odd in it is a mistake: other programs read files of such names, too, by rules of their own."""
+    if is_of_claude(view.document.path):
+        return False
+    return not _OWN.isdisjoint(view.parts.keys) or all(_is_misspelt(stray.unknown, view) for stray in view.parts.strays)
+
+
+def _is_misspelt(unknown: Unknown, view: ObjectView) -> bool:
+    name = unknown.entry.key.text
+    return name in _OWN or nearest(name, view.parts.shape.keys) is not None
+
 
 @rule("RO001", "syntax", Severity.ERROR, on="role_file syntax")
 def syntax(view: ObjectView) -> Iterator[Draft]:
     """Role file whose keys cannot be read.
 
-    They stand in YAML between two lines `---` at the top; the instructions of the role are the text below.
+    They stand in YAML between two lines `---` at the top; the instructions of the role are the text below. Agents of
+    Claude Code, which reads less strictly, are not reported.
 
     Bad::
         #- roles/tester.md
@@ -41,6 +60,8 @@ def syntax(view: ObjectView) -> Iterator[Draft]:
     if conflicts := conflict_drafts(view.document):
         yield from conflicts
         return
+    if not _is_meant_for_us(view):
+        return
     fault = syntax_fault(view.document)
     if fault is not None:
         yield Draft(Spot(None, fault.span), fault.message)
@@ -52,7 +73,8 @@ def syntax(view: ObjectView) -> Iterator[Draft]:
 def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """Unknown key.
 
-    It has no effect. Keys that only Claude Code knows are not reported in `.claude/agents`.
+    It has no effect. In `.claude/agents`, only misspelled keys are reported: the others are for Claude Code. The same
+    holds in `roles` where no key is one of a role alone: other programs have such folders.
 
     Bad::
         #- roles/tester.md
@@ -70,6 +92,8 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     known = OF_CLAUDE if is_of_claude(view.document.path) else frozenset()
     for stray in view.parts.strays:
         if stray.unknown.entry.key.text in known:
+            continue
+        if not _is_meant_for_us(view) and not _is_misspelt(stray.unknown, view):
             continue
         better = renamed(stray.unknown, set(view.parts.keys))
         span = stray.unknown.entry.key.span
@@ -94,8 +118,11 @@ def bad_value(view: ObjectView) -> Iterator[Draft]:
         ---
         You test.
     """
+    of_claude = is_of_claude(view.document.path)
     for placed in view.flaws("RO003"):
-        yield view.of_flaw(placed, *reworded(placed))
+        key = None if placed.piece is None else placed.piece.key
+        if not of_claude or (key is not None and key.text in _OWN):
+            yield view.of_flaw(placed, *reworded(placed))
 
 
 @rule("RO004", "no-instructions", Severity.WARNING, on="role_file")
@@ -116,7 +143,7 @@ def no_instructions(view: ObjectView) -> Iterator[Draft]:
         ---
         Run the tests, and say what fails and why.
     """
-    if not body_of(view.document.tree).strip():
+    if _is_meant_for_us(view) and not body_of(view.document.tree).strip():
         yield _at_name(view, "The role has no instructions; write them below the second `---`")
 
 

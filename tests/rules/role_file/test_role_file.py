@@ -29,7 +29,6 @@ def test_what_is_fine() -> None:
     [
         ("acces: full", ("RO002", "acces")),
         ("instructions: Test.", ("RO002", "instructions")),
-        ("color: red", ("RO002", "color")),
         ("access: all", ("RO003", "all")),
         ("access: 5", ("RO003", "5")),
         ("name: a b", ("RO003", "a b")),
@@ -47,7 +46,31 @@ def test_faults_of_keys(line: str, wanted: tuple[str, str]) -> None:
 def test_keys_of_claude_code_are_fine_where_it_reads_them() -> None:
     keys = "name: tester\ndescription: x\ncolor: red\npermissionMode: plan\nskills: [a]\n"
     assert found(keys, ".claude/agents/tester.md") == []
-    assert found("colour: red\n", ".claude/agents/tester.md") == [("RO002", "colour")]
+    assert found("acess: full\n", ".claude/agents/tester.md") == [("RO002", "acess")]
+    assert found("color: red\naccess: full\n") == [("RO002", "color")]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "name: tester\ndescription: Use this when: tests fail\n",
+        'name: tester\ndescription: "Tests\n',
+        "name: My Tester\ndescription: x\nkeyOfTomorrow: 5\n",
+        "name: tester\ndescription: x\nmodel: 5\ntools:\n",
+    ],
+)
+def test_claude_code_reads_its_agents_by_its_own_rules(keys: str) -> None:
+    assert found(keys, ".claude/agents/tester.md") == []
+    assert found(keys, ".claude/agents/tester.md", body="") == []
+    assert found(keys) != [], "in a folder of ours it is a mistake"
+
+
+@pytest.mark.parametrize("body", ["Hello", ""])
+@pytest.mark.parametrize(
+    "keys", ["title: Admins\nlayout: page\ntags: [a]\n", "title: Admins\ndescription: Who they are\nweight: 5\n"]
+)
+def test_pages_of_other_programs_are_none_of_ours(keys: str, body: str) -> None:
+    assert found(keys, body=body) == []
 
 
 def test_a_role_without_instructions() -> None:
