@@ -9,11 +9,11 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.model_calls.ask import Question
 from loop_ls.engine.model_calls.tool_loop import Toolbox, converse
-from loop_ls.engine.roles.agent import STEPS
 from loop_ls.engine.roles.served.runner import WithTools
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import Assignment, Runner
 from loop_ls.formats.common.target import Target
+from loop_ls.formats.role_loop.roles import STEPS
 
 
 @dataclass(frozen=True, slots=True)

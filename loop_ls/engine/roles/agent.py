@@ -9,9 +9,6 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.ports import Recorder
 from loop_ls.formats.role_loop.roles import ROLES, Role
 
-#: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.
-STEPS, MOST_STEPS = 48, 100
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -49,9 +46,3 @@ def is_capped(stage: int | None, role: Role) -> bool:
     models: a program counts a step for each file that it reads."""
     usual = ROLES.get(role.name)
     return stage is not None or (role.steps is not None and (usual is None or usual.steps != role.steps))
-
-
-def step_cap(stage: int | None, role: Role) -> int:
-    """The stage's own number, else the role's, else the usual one; 0 is unlimited, which is the most."""
-    wanted = next((each for each in (stage, role.steps) if each is not None), STEPS)
-    return MOST_STEPS if wanted <= 0 else min(wanted, MOST_STEPS)

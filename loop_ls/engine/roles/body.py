@@ -14,7 +14,7 @@ from loop_ls.engine.checks.judging import LoopChecks, StageOutput
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
-from loop_ls.engine.roles.agent import Job, is_capped, step_cap
+from loop_ls.engine.roles.agent import Job, is_capped
 from loop_ls.engine.roles.blocked import ask_person
 from loop_ls.engine.roles.loop import RoundMemory, StageResult, Started, recorded_try, try_place
 from loop_ls.engine.roles.outcome import first_line
@@ -23,6 +23,7 @@ from loop_ls.engine.roles.records.ids import derived, sprint_id
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.engine.roles.records.tables import Table
 from loop_ls.formats.role_loop.model import EvaluationBound, Stage
+from loop_ls.formats.role_loop.roles import steps_of
 from loop_ls.text.json_value import JsonObject
 
 #: How often a stage that a crash cut off is handed out once more.
@@ -137,7 +138,7 @@ class Rounds:
             stage=stage.label,
             role=role,
             prompt=compose(replace(self._work(turn, index, stage, done), answers=again.answers)),
-            steps=step_cap(stage.max_iterations, role),
+            steps=steps_of(stage.max_iterations, role),
             capped=is_capped(stage.max_iterations, role),
             session=session,
             execution=execution,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from loop_ls.contract.amounts import count
 from loop_ls.features.docs.assistant import ceiling, ceiling_text, most_iterations
-from loop_ls.features.estimate.role_loop import STEPS
 from loop_ls.formats.assistant.keys import CAP_ONLY
 from loop_ls.formats.assistant.parts import AssistantParts
 from loop_ls.formats.common.json_types import text_of
+from loop_ls.formats.role_loop.roles import STEPS
 from loop_ls.formats.settings.model import Settings
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document

@@ -10,7 +10,7 @@ from loop_ls.formats.common.json_types import whole
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import GoalBound
 from loop_ls.formats.role_loop.parts import RoleLoopParts
-from loop_ls.formats.role_loop.roles import Role
+from loop_ls.formats.role_loop.roles import Role, steps_of
 from loop_ls.index.calls import Calls
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
@@ -18,9 +18,6 @@ from loop_ls.index.workspace import Workspace
 
 if TYPE_CHECKING:
     from loop_ls.formats.settings.model import Settings
-
-#: Steps of a stage where nobody says a number, and the most that count.
-STEPS, MOST_STEPS = 48, 100
 
 
 def calls_of(workspace: Workspace, document: Document) -> tuple[Calls, tuple[str, ...], frozenset[Target], bool]:
@@ -46,8 +43,7 @@ def _steps(loop: RoleLoopParts, number: int, roles: dict[str, Role]) -> int:
     role = roles.get(loop.role_of(stage) or "")
     if role is not None and role.access == "minimal":
         return 1  # without tools there is one answer
-    wanted = next((each for each in (own, role.steps if role else None) if each is not None), STEPS)
-    return MOST_STEPS if wanted <= 0 else min(wanted, MOST_STEPS)
+    return steps_of(own, role)
 
 
 def target_of(role: str, settings: Settings) -> Target | None:

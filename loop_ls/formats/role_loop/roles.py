@@ -21,6 +21,10 @@ ACCESS: dict[Access, str] = {
 }
 
 
+#: Steps of a stage where neither stage nor role nor settings say a number, and the most that count.
+STEPS, MOST_STEPS = 48, 100
+
+
 class Role(NamedTuple):
     """`steps`: the most model calls of one turn; None: whatever the settings say. `tools`: those of its access that it
     may use, in our words or those of Claude Code; None: all of them."""
@@ -75,6 +79,13 @@ def our_tools(tools: Iterable[str]) -> frozenset[str]:
 
 
 _LEVELS: tuple[Access, ...] = get_args(Access)
+
+
+def steps_of(stage: int | None, role: Role | None) -> int:
+    """How many model calls a stage may take: its own number, else the role's, else the usual one; 0 is unlimited, which
+    is the most."""
+    wanted = next((each for each in (stage, role.steps if role else None) if each is not None), STEPS)
+    return MOST_STEPS if wanted <= 0 else min(wanted, MOST_STEPS)
 
 
 def known_roles(configured: Mapping[str, Json] | None = None) -> dict[str, Role]:

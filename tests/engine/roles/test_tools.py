@@ -12,13 +12,13 @@ import pytest
 from loop_ls.engine.core.messages import ToolSpec
 from loop_ls.engine.model_calls.tool_loop import Outcome
 from loop_ls.engine.roles.access import RoleToolbox, is_excluded, tools_of
-from loop_ls.engine.roles.agent import Job, step_cap
+from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.tools.files import writing_tools
 from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
-from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles
+from loop_ls.formats.role_loop.roles import ROLES, Access, Role, known_roles, steps_of
 
 from .conftest import SETTINGS, EngineProject
 
@@ -127,11 +127,11 @@ async def test_RB_082_a_minimal_role_has_no_tools(project: EngineProject) -> Non
 
 def test_RB_083_the_most_steps_are_100() -> None:
     coder = ROLES["coder"]
-    assert step_cap(500, coder) == 100
-    assert step_cap(7, coder) == 7
-    assert step_cap(None, coder) == 48
-    assert step_cap(None, ROLES["orchestrator"]) == 48
-    assert step_cap(0, coder) == 100
+    assert steps_of(500, coder) == 100
+    assert steps_of(7, coder) == 7
+    assert steps_of(None, coder) == 48
+    assert steps_of(None, ROLES["orchestrator"]) == 48
+    assert steps_of(0, coder) == 100
 
 
 async def test_RB_083_a_stage_takes_no_more_steps_than_its_cap(project: EngineProject) -> None:
