@@ -34,9 +34,10 @@ def run_in_words(run: ShownRun) -> str:
 
 
 def spent(run: ShownRun) -> str:
-    """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01`: its price means nothing."""
-    said = f"{money(run.cost_usd)} (simulated)" if run.simulated else money(run.cost_usd)
-    parts = ["mock"] if run.mock else [said] if run.cost_usd is not None else []
+    """`$0.031 · 00:41`; of a run whose answers are made up, `mock · 00:01` or `scripted · 00:01`: its price means
+    nothing."""
+    made_up = "mock" if run.mock else "scripted" if run.simulated else ""
+    parts = [made_up] if made_up else [money(run.cost_usd)] if run.cost_usd is not None else []
     return " · ".join([*parts, clock(run.elapsed_ms)])
 
 

@@ -67,6 +67,7 @@ def test_a_loop_is_told_in_one_line(state: dict[str, Any], facts: list[Any], sig
 def test_a_run_whose_answers_are_made_up_says_so_in_place_of_a_price() -> None:
     assert spent(seen(BASE)) == "$0.047 · 01:12"
     assert spent(seen({**BASE, "mock": True})) == "mock · 01:12"
+    assert spent(seen({**BASE, "simulated": True})) == "scripted · 01:12"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import { type Findings, type Problem, report } from "./report";
 import { versionSentence } from "./versions";
 
 const SCHEME = "loop-doctor";
+/** Milliseconds that a server is given to start before the report is written without it. */
+const STARTS = 30_000;
 const PAGE = vscode.Uri.from({ scheme: SCHEME, path: "/Loop Doctor.md" });
 
 export class Doctor implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -30,9 +32,23 @@ export class Doctor implements vscode.TextDocumentContentProvider, vscode.Dispos
    * elsewhere. */
   async show(): Promise<string> {
     this.tell({ ...this.known(), looking: true });
-    const [found] = await Promise.all([this.gather(), this.open()]);
+    const [found] = await Promise.all([this.started().then(() => this.gather()), this.open()]);
     this.tell(found);
     return this.text;
+  }
+
+  /** A server that is still starting has said nothing yet, which is no problem: it is waited for. */
+  private async started(): Promise<void> {
+    if (this.server.status !== "starting") return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, STARTS);
+      const told = this.server.onDidChangeStatus((status) => status !== "starting" && done());
+      function done(): void {
+        clearTimeout(timer);
+        told.dispose();
+        resolve();
+      }
+    });
   }
 
   private tell(found: Findings): void {
@@ -74,7 +90,7 @@ export class Doctor implements vscode.TextDocumentContentProvider, vscode.Dispos
       status: server.status,
       trouble: server.trouble,
       program,
-      versionSentence: program && versionSentence(version, program.version, program.command, program.origin),
+      versionSentence: program && server.status !== "starting" ? versionSentence(version, program.version, program.command, program.origin) : undefined,
       carried: undefined,
       environment: undefined,
       pythons: [],

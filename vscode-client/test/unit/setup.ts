@@ -21,6 +21,8 @@ vi.mock("vscode", async () => {
     createFileSystemWatcher: vi.fn(() => ({ ...nothing, onDidCreate: event, onDidDelete: event, onDidChange: event })),
   });
   return Object.assign(editor, {
+    version: "1.91.0",
+    env: { appName: "editor", clipboard: { writeText: vi.fn() } },
     extensions: { getExtension: vi.fn(), onDidChange: event },
     LanguageStatusSeverity: { Information: 0, Warning: 1, Error: 2 },
     TestRunProfileKind: { Run: 1, Debug: 2, Coverage: 3 },

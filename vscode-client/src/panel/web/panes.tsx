@@ -156,10 +156,13 @@ export function PromptView({ row, detail }: { row: Row; detail: Detail | undefin
   );
 }
 
+/** Whose prompt it is: a step or stage by its name, else what is asked there, such as a judge. */
+const askerOf = (place: string): string => place.split("/").at(-1)?.split(":").at(-1) ?? place;
+
 /** A prompt beside its answer. It can be changed there, for a new run that begins with it. */
 function Exchange({ one, row }: { one: Prompt; row: Row }) {
   const [draft, setDraft] = useState<string | undefined>();
-  const name = one.place.split("/").at(-1);
+  const name = askerOf(one.place);
   return (
     <section>
       <div class="panehead">
@@ -180,7 +183,7 @@ function Exchange({ one, row }: { one: Prompt; row: Row }) {
           {draft === undefined ? (
             <Words text={one.prompt} row={row} what="prompt" label="Prompt" />
           ) : (
-            <EditedPrompt name={name ?? ""} at={one.place} draft={draft} change={setDraft} />
+            <EditedPrompt name={name} at={one.place} draft={draft} change={setDraft} />
           )}
         </div>
         <div>
@@ -216,7 +219,7 @@ function EditedPrompt({ name, at, draft, change }: Edited) {
         value={draft}
         onInput={(event) => change(event.currentTarget.value)}
       />
-      <p class="muted">Starts a new run: what finished before {name} is reused, and this prompt is sent once.</p>
+      <p class="muted">Starts a new run from “{name}”: what finished before it is reused, and this prompt is sent once.</p>
       <div class="answers">
         <button type="button" class="main" disabled={!draft.trim()} onClick={run}>
           Run from here
