@@ -5,8 +5,8 @@ does what `DIRECTORY/script.json` says for this call, in order (the last entry a
 hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
 `hang`, `ticks` (so many signs of life, each after the one before was noted in `DIRECTORY/heard`), `child` (starts
 one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result), `bash` (a command that the model wants),
-`limit` (a usage limit, and when it is reset), `uses` (tools of servers that the model wants, each with its arguments;
-the answers go to `DIRECTORY/answers.json`).
+`limit` (a usage limit, and when it is reset), `window` (the share of one that is used, and when it is reset), `uses`
+(tools of servers that the model wants, each with its arguments; the answers go to `DIRECTORY/answers.json`).
 It reads the settings of its user and of the project as the real one does, with their hooks.
 """
 
@@ -99,6 +99,10 @@ def _act(step: dict[str, Any], heard: Path) -> int:
         stop = None if "partial" in step else step.get("stop_reason")
         content = [{"type": "text", "text": said}]
         _say({"type": "assistant", "message": {"model": "fake", "content": content, "stop_reason": stop}})
+    if "window" in step:  # so much of it is used, and then it is reset
+        used, resets = step["window"]
+        told = {"status": "allowed_warning", "utilization": used, "resetsAt": resets}
+        _say({"type": "rate_limit_event", "rate_limit_info": told})
     if "limit" in step:  # used up until then
         told = {"status": "rejected", "resetsAt": step["limit"]}
         _say({"type": "rate_limit_event", "rate_limit_info": told})
