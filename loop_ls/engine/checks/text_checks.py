@@ -32,6 +32,8 @@ def turned_around(found: Outcome) -> Outcome:
 
 
 def _judge(check: Check, output: str, limit: float) -> Outcome:
+    if _looks_for_nothing(check):
+        return undecided(check, "its value is empty for this input; name the check in `without` of the test case")
     match check.type:
         case "equals":
             held = output == check.text.strip()
@@ -61,6 +63,17 @@ def _judge(check: Check, output: str, limit: float) -> Outcome:
             return _number(check, output)
         case _:
             return undecided(check, f"`{check.type}` needs more than text")
+
+
+def _looks_for_nothing(check: Check) -> bool:
+    """Whether a placeholder has left nothing to look for: every output would pass."""
+    match check.type:
+        case "contains" | "icontains" | "starts-with" | "regex":
+            return not check.text.strip()
+        case "contains-any" | "contains-all":
+            return any(not word.strip() for word in check.words)
+        case _:
+            return False
 
 
 def _when(check: Check, held: bool, told: str) -> Outcome:

@@ -32,6 +32,10 @@ class Place:
         again = f".{attempt}" if attempt > 1 else ""
         return replace(self, key=f"{self.key}/{number}{again}", loop=loop, iteration=number)
 
+    def further_run(self, number: int) -> Place:
+        """Run `number` of the workflow at this place. No element can have this key: a `%` in a name is quoted."""
+        return replace(self, key=f"{self.key}/%run-{number}")
+
     def called(self, workflow: str, file: str) -> Place:
         """Inside a workflow that is called from this place."""
         return replace(self, workflow=workflow, file=file, depth=self.depth + 1)

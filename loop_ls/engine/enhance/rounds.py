@@ -94,7 +94,7 @@ class EnhanceMemory:
 
 def run_places(turn: Turn, runs: int) -> list[Place]:
     """Where the runs of a round lie: the first one at the round itself, as ever."""
-    return [turn.place, *(turn.place.element(f"run-{number}") for number in range(2, runs + 1))]
+    return [turn.place, *(turn.place.further_run(number) for number in range(2, runs + 1))]
 
 
 @dataclass

@@ -10,18 +10,25 @@ from typing import Literal
 
 _PASS = re.compile(r"(?<![\w{.])PASS(?:ED)?(?![\w}])")
 _FAIL = re.compile(r"(?<![\w{.])FAIL(?:ED)?(?![\w}])")
-#: A prompt that is repeated in the answer: `PASS or FAIL: FAIL`.
-_CHOICE = r"pass\s*(?:or|/|\|)\s*fail(?![^\W_])"
+#: A prompt that is repeated in the answer, `PASS or FAIL: FAIL`, and a form with both: `~~PASS~~ FAIL`.
+_CHOICE = r"pass(?:[\W_]*?(?:or|vs\.?|/|\|)[\W_]*fail|[\W_]*(?-i:FAIL))(?![^\W_])"
+#: An empty box of a form, or a word that is struck out: `[ ] PASS [x] FAIL`. A list of verdicts that differ is none.
+_OPEN = (
+    r"(?:[\W_]*?(?:\[[ \t]*\]|[\u2610\u25a1\u25cb\u2b1c]|~~)"
+    r"|[ \t]*[-*+\u2022][ \t]+[\W_]*pass[^\n]*\n(?:[^\n]+\n)*?[ \t]*[-*+\u2022][ \t]+[\W_]*fail(?![^\W_]))"
+)
+#: A field of that name which says no: `{"pass": false}`.
+_DENIED = r"[\"'`*_]*[ \t]*[:=][\"'`*_ \t]*(?:false|no)[\"'`*_.!]*\s*(?:\}|,\s*\"|\n|$)"
 #: What stands before a verdict, in mark-up or not: `**Verdict:** FAIL`, `## Result`, `The final answer is PASS`.
 _BEFORE = (
     r"[\W_]*(?:(?:(?:my|the|final|overall)[\W_]+){0,3}"
     r"(?:verdict|result|answer|assessment|conclusion|decision|evaluation|outcome|status|judge?ment)"
     rf"[ \t]*(?:(?:is|would be)\b|[^\w \t]|_)[\W_]*)?(?:{_CHOICE}[\W_]*)?"
 )
-_PASSES = rf"(?!{_CHOICE})pass(?:ed|es)?(?![^\W_])"
-_SAID = re.compile(rf"{_BEFORE}(?:(?P<fail>fail(?:ed|s)?(?![^\W_]))|{_PASSES})", re.IGNORECASE)
+_PASSES = rf"(?!{_CHOICE})pass(?:ed|es)?(?![^\W_])(?!{_DENIED})"
+_SAID = re.compile(rf"(?!{_OPEN}){_BEFORE}(?:(?P<fail>fail(?:ed|s)?(?![^\W_]))|{_PASSES})", re.IGNORECASE)
 #: The same of an answer that says PASS, for whoever looks for a pattern.
-SAYS_PASS = rf"(?i)^{_BEFORE}{_PASSES}"
+SAYS_PASS = rf"(?i)^(?!{_OPEN}){_BEFORE}{_PASSES}"
 
 
 def asks_for_verdict(prompt: str) -> bool:
@@ -30,7 +37,8 @@ def asks_for_verdict(prompt: str) -> bool:
 
 
 def verdict_in(answer: str) -> Literal["pass", "fail"] | None:
-    """What an answer begins with, behind mark-up and words such as `Verdict:`; None: with neither."""
+    """What an answer begins with, behind mark-up and words such as `Verdict:`; None: with neither, or with
+    both, as in a form of which one is marked."""
     found = _SAID.match(answer)
     if found is None:
         return None

@@ -103,6 +103,15 @@ def test_a_pattern_in_a_schema_that_takes_too_long_is_an_error(kind: str, monkey
     assert found.verdict == "error"
 
 
+@pytest.mark.parametrize("type_", ["contains", "icontains", "starts-with", "regex", "contains-any", "contains-all"])
+async def test_a_check_that_an_input_leaves_nothing_to_look_for_is_an_error(type_: str) -> None:
+    value = "['{{input}}']" if type_.startswith("contains-") else "'{{input}}'"
+    for negated in ("", "not-"):
+        asked = check(f"type: {negated}{type_}, value: {value}")
+        [found] = await evaluated([asked], RecordedResult(result="anything"), Answering(), {"input": " "})
+        assert (found.verdict, "`without`" in found.reason) == ("error", True)
+
+
 async def test_places() -> None:
     recorded = RecordedResult(
         "the result", {"draft": "a draft", "deploy": None}, {"develop": ("one TODO", "two")}, usd=0.02, milliseconds=90

@@ -146,6 +146,14 @@ async def test_a_rubric_below_its_threshold_fails_and_one_without_a_verdict_is_a
         assert ran.reason == "verification"
 
 
+async def test_a_judge_that_gives_two_verdicts_has_given_none_and_its_thoughts_are_no_verdict() -> None:
+    no = '{"reason": "no", "pass": false, "score": 0}'
+    answers = ((f"{MET} Wait: {no}", "error"), (f"{MET} {MET}", "pass"), (f"<think>{MET}</think> {no}", "fail"))
+    for answer, verdict in (*answers, (f"Maybe {no}?</think>{MET}", "pass")):
+        ran = await checked(STEPS, RUBRIC, {"vote-1": answer}, input="x")
+        assert verdicts(ran) == [("fine", verdict)], answer
+
+
 async def test_a_rubric_may_name_the_model_that_judges() -> None:
     rubric = RUBRIC.replace("threshold", "provider: anthropic, model: strict, threshold")
     ran = await checked(STEPS, rubric, {"vote-1": MET}, input="x")

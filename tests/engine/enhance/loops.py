@@ -72,7 +72,8 @@ def priced(text: str, usd: float | None) -> ModelReply:
 class Loop:
     """`script` are the answers of steps, by name; `planner` those of the planner, in order; `editor` what
     the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens;
-    `checks` the text of the checks file that the cases are judged by."""
+    `checks` the text of the checks file that the cases are judged by; `files` the hashes of files below `root` that
+    must not change."""
 
     text: str = THREE
     script: dict[str, Any] = field(default_factory=dict)
@@ -85,6 +86,7 @@ class Loop:
     editor: Any = None
     cases: Sequence[dict[str, Any]] = ()
     checks: str = ""
+    files: dict[str, str] = field(default_factory=dict)
     root: Path | None = None
     price: dict[str, float] | None = None
     events: list[Event] = field(default_factory=list)
@@ -127,7 +129,7 @@ class Loop:
     def _evidence(self) -> dict[str, Any]:
         cases = [{"name": one["name"], "vars": {"input": one.get("input", "")}} for one in self.cases]
         texts = {"texts": {"checks": self.checks, "cases": json.dumps({"tests": cases})}} if self.checks else {}
-        return {"cases": list(self.cases), **texts}
+        return {"cases": list(self.cases), **texts, "files": self.files}
 
     def _answer_edits(self) -> None:
         """The editor answers when an edit is sent; other questions wait for `tell`."""

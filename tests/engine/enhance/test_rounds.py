@@ -285,6 +285,15 @@ async def test_EB_023_the_first_round_is_a_plain_run() -> None:
     assert [one.prompt for one in loop.models.requests] == [one.prompt for one in plain.models.requests]
 
 
+async def test_EB_009_each_run_of_a_round_is_one_of_its_own_whatever_its_steps_are_called() -> None:
+    """The second run must not find the answers of a step in the first."""
+    text = HEAD + 'steps:\n  - {name: run-2, template: {name: part}}\n  - {name: write, run: "Write {{run-2}}"}\n'
+    part = HEAD.replace("report", "part") + "steps: [{name: write, run: Begin}]\n"
+    loop = Loop(text, {"write": ["a", "b", "c", "d"]}, knobs={"confirmRuns": 2}, more={"part.yaml": part})
+    assert (await loop.run()).reason == "converged"
+    assert loop.prompts("write") == ["Begin", "Write a", "Begin", "Write c"]
+
+
 async def test_EB_009_without_cases_a_workflow_is_run_as_often_as_it_has_to_be_clean() -> None:
     loop = Loop(
         script={"review": ["good", "good", failing("bad_answer"), "good"]},

@@ -40,6 +40,7 @@ from loop_ls.text.json_value import Json, JsonObject
 
 #: How often a loop looks at the held-out cases: each look tells something of them.
 LOOKS = 2
+_UNTRUE = "The test cases or checks were changed while they were in use."
 
 Stop = Literal["budget", "void"]
 By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
@@ -158,12 +159,14 @@ class EvidenceLoop:
         now = await self._tried(turn)
         if self.first is None:
             self.first = now
-        if not await self._is_true(turn):
-            return await self._ended(turn, "void", "The test cases or checks were changed while they were in use.")
+        if not await self._is_true(turn, "truth"):
+            return await self._ended(turn, "void", _UNTRUE)
         observed = now.observed()
         by, case = self._against(now)
         proven = by is None and self._is_proven(now)
         held = await self._on_held_out(turn, now) if proven else "untried"
+        if held != "untried" and not await self._is_true(turn, "truth-held"):
+            return await self._ended(turn, "void", _UNTRUE)
         if held == "fails":
             by = "holdout"
         if held == "untried" and proven and now.proposed is not None:
@@ -238,11 +241,11 @@ class EvidenceLoop:
             for one in found
         )
 
-    async def _is_true(self, turn: Turn) -> bool:
+    async def _is_true(self, turn: Turn, when: str) -> bool:
         async def work() -> Json:
             return await self.truth()
 
-        return bool(await self.recorder.call(turn.place.part("truth"), work))
+        return bool(await self.recorder.call(turn.place.part(when), work))
 
     def _is_proven(self, now: TriedText) -> bool:
         return progress(now.tally, len(self.seen), self.knobs) == "proven" and every_case_passes(now.tally)

@@ -7,7 +7,6 @@ are no answer, and one that is cut is never completed.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -18,10 +17,10 @@ from loop_ls.contract.facts.payload import UnfixableFailure
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.ops.operations import Field
 from loop_ls.engine.journal.serialization import plain
+from loop_ls.engine.model_calls.thoughts import without_thoughts
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 RATIONALE_MOST = 2000
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 #: More than any setting allows is no plan; trying each of a hundred thousand would hold up everything else.
 OPS_MOST = 50
 _KEYS = frozenset({"rationale", "ops", "unfixable", "give_up"})
@@ -67,7 +66,7 @@ class NoPlan(Exception):
 
 def read_answer(answer: str) -> Proposal:
     """Raises `NoPlan` with a sentence that a repair request quotes."""
-    value = _object_in(_THOUGHTS.sub(" ", answer))
+    value = _object_in(without_thoughts(answer))
     if unknown := sorted(value.keys() - _KEYS):
         raise NoPlan(f"the answer has no field `{unknown[0]}`")
     rationale, ops = value.get("rationale"), _list_in(value.get("ops"))

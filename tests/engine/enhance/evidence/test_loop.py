@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.ports import ModelRequest
 from tests.engine.enhance.evidence.noisy import CASES, HELD, TEXT, noisy
 from tests.engine.enhance.loops import Loop, failing, priced
 
@@ -31,6 +33,22 @@ async def test_EB_124_a_text_that_always_passes_converges_on_all_cases_without_a
     assert (evidence["trials"], evidence["passes"], evidence["e"] >= evidence["wanted"]) == (10, 10, True)
     assert outcome.because is not None
     assert "10 of 10 trials passed: at least 79% would" in outcome.because
+
+
+async def test_EB_124_cases_that_change_while_held_out_ones_are_tried_prove_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "report.cases.yaml"
+    file.write_text("as it was")
+
+    def answer(request: ModelRequest) -> str:
+        if "other" in request.prompt:
+            file.write_text("another")
+        return "good"
+
+    files = {file.name: hashlib.sha256(b"as it was").hexdigest()}
+    loop = Loop(TEXT, {"draft": answer}, cases=(*CASES, *HELD), files=files, root=tmp_path)
+    outcome = await loop.run()
+    assert (outcome.reason, [one["passed"] for one in loop.of("holdout_looked")]) == ("void", [4])
+    assert "were changed while they were in use" in (outcome.because or "")
 
 
 async def test_EB_124_a_plan_is_tried_from_memory_and_written_when_it_is_better() -> None:
