@@ -43,6 +43,7 @@ LOOKS = 2
 _UNTRUE = "The test cases or checks were changed while they were in use."
 
 Stop = Literal["budget", "void"]
+Held = Literal["passes", "fails", "untried"]
 By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
 
 
@@ -167,13 +168,8 @@ class EvidenceLoop:
         held = await self._on_held_out(turn, now) if proven else "untried"
         if held != "untried" and not await self._is_true(turn, "truth-held"):
             return await self._ended(turn, "void", _UNTRUE)
-        if held == "fails":
-            by = "holdout"
-        if held == "untried" and proven and now.proposed is not None:
-            by = "unlooked"
         rejected = await self._rejected(turn)
-        if rejected and now.proposed is not None:
-            by = "rejected"
+        by = _spoken_against(now, by, proven, held, bool(rejected))
         observed = replace(observed, failures=(*observed.failures, *rejected))
         converged = proven and held == "passes" and not rejected
         seen = await self._seen(turn, now, observed, by, case, converged)
@@ -250,7 +246,7 @@ class EvidenceLoop:
     def _is_proven(self, now: TriedText) -> bool:
         return progress(now.tally, len(self.seen), self.knobs) == "proven" and every_case_passes(now.tally)
 
-    async def _on_held_out(self, turn: Turn, now: TriedText) -> Literal["passes", "fails", "untried"]:
+    async def _on_held_out(self, turn: Turn, now: TriedText) -> Held:
         """How a text that is proven on the seen cases does on the others. A loop looks at them twice at most."""
         if not self.held:
             return "passes"
@@ -407,6 +403,15 @@ class EvidenceLoop:
         if loose := [case.name for case in self.cases if not self.trials.checks.decides(case)]:
             told += f" {_not_checked(loose, len(self.cases))}"
         return f"{self.because} {told}".strip()
+
+
+def _spoken_against(now: TriedText, by: By | None, proven: bool, held: Held, rejected: bool) -> By | None:
+    """What speaks against a text in the end."""
+    if rejected and now.proposed is not None:
+        return "rejected"
+    if held == "untried" and proven and now.proposed is not None:
+        return "unlooked"
+    return "holdout" if held == "fails" else by
 
 
 def _not_checked(names: Sequence[str], of: int) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from loop_ls.engine.enhance.invariants.shape import reads
 from loop_ls.formats.workflow.verdict_prompt import asks_for_verdict
 from loop_ls.index.document import Document
+from loop_ls.index.element import Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,17 @@ class Verifiers:
 
     def seen(self, document: Document, declared: frozenset[str] | None = None) -> Verifiers:
         """With those of a text; what is known already stays. `declared` None: nobody says which they are."""
-        asking = {one.name for one in document.steps if asks_for_verdict(one.block.text("run") or "")}
+        asking = {one.name for one in document.steps if any(map(asks_for_verdict, prompts(one)))}
         named = asking if declared is None else declared & {one.name for one in document.elements}
         fresh = [one.name for one in document.elements if one.name in named and one.name not in self.checked]
         guessed = self.guessed if declared is not None else self.guessed | frozenset(fresh)
         checked = {**self.checked, **{name: _subject(document, name) for name in fresh}}
         return replace(self, checked=checked, guessed=guessed)
+
+
+def prompts(element: Element) -> tuple[str, ...]:
+    """What an element asks models, a vote of several included."""
+    return tuple(slot.scalar.text for slot in element.slots if slot.kind in ("run", "prompt"))
 
 
 def _subject(document: Document, name: str) -> str:

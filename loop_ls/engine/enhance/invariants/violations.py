@@ -10,14 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, told_across
 from loop_ls.engine.enhance.invariants.baseline import Baseline
-from loop_ls.engine.enhance.invariants.behind_checks import (
-    deciding_files,
-    guard_sources,
-    only_waits_decide,
-    told_to_gates,
-)
+from loop_ls.engine.enhance.invariants.behind_checks import deciding_files
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
+from loop_ls.engine.enhance.invariants.gates import guard_sources, only_waits_decide, told_to_gates
 from loop_ls.engine.enhance.invariants.readable import as_read
 from loop_ls.engine.enhance.invariants.shape import (
     POLICY_RANK,
@@ -121,7 +118,7 @@ def _flow(it: Compared) -> Iterator[Violation]:
 def _guards(it: Compared) -> Iterator[Violation]:
     """The `if`s of round 1 stay, its elements get none, and what an `if` reads is asked as before."""
     first = it.base.first
-    sources, told_to = guard_sources(first), told_to_gates(first, it.base.verifiers.checked)
+    sources, told_to = guard_sources(first), told_to_gates(first, it.base.verifiers.checked) | _told_across(it)
     for element, before, now in it.both():
         if first.element(element.name) is None:
             continue
@@ -134,6 +131,23 @@ def _guards(it: Compared) -> Iterator[Violation]:
         if element.name in told_to and before.question != now.question:
             told = f"a plan may not change the prompt of `{element.name}`: only what decides is told its result"
             yield Violation("hides_failure", element.name, told, repr(now.question))
+
+
+def _told_across(it: Compared) -> frozenset[str]:
+    return told_across(it.base.workspace, it.base.first, it.base.declared_in)
+
+
+def _arguments(it: Compared) -> Iterator[Violation]:
+    """What a called workflow checks by is given to it as before."""
+    for element, before, now in it.both():
+        first = it.base.first.element(element.name)
+        if first is None or before.arguments == now.arguments:
+            continue
+        deciding = deciding_arguments(it.base.workspace, it.base.first, first, it.base.declared_in).all
+        was, is_ = ({name: text for _, name, text in one.arguments} for one in (before, now))
+        for name in sorted(one for one in deciding if was.get(one) != is_.get(one)):
+            told = f"a plan may not change `{name}` of `{element.name}`: `{before.callee}` checks or decides by it"
+            yield Violation("hides_failure", element.name, told, f"{name}: {is_.get(name)}")
 
 
 def _verifiers(it: Compared) -> Iterator[Violation]:
@@ -202,7 +216,7 @@ def _subject(it: Compared) -> Iterator[Violation]:
 
 def _policies(it: Compared) -> Iterator[Violation]:
     first, checks = it.base.first, it.base.verifiers.checked
-    gates = guard_sources(first) | told_to_gates(first, checks) | only_waits_decide(first)
+    gates = guard_sources(first) | told_to_gates(first, checks) | only_waits_decide(first) | _told_across(it)
     watched = it.base.failed | set(checks) | gates
     for element, before, now in it.both():
         if POLICY_RANK.get(now.policy, 2) <= POLICY_RANK.get(before.policy, 0):
@@ -279,7 +293,7 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _verifiers, _guards, _deciding, _until, _subject, _policies, _rates),
+    *(_result, _flow, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies, _rates),
     *(_order, _reach, _leaks, _limits),
 )
 

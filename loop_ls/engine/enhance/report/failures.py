@@ -116,7 +116,8 @@ class Observed:
     """One round as it ended: what failed, in document order, and what the run gave.
 
     `successful` tells that the run produced its final output with no hard failure in a step that the
-    output depends on; `ran` names the elements that were not skipped.
+    output depends on; `ran` names the elements that were not skipped, and the checks
+    in called workflows that were not (`element/check`).
     """
 
     round: int

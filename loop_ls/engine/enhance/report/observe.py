@@ -6,7 +6,7 @@ one that failed and was passed over has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -48,8 +48,8 @@ def observe(
     ran: Iterable[str] = (),
     workspace: Workspace | None = None,
 ) -> Observed:
-    """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` are
-    the elements that ran in round 1, and `workspace` is where called workflows are found as they were run."""
+    """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` is what
+    `Observed.ran` was in round 1, and `workspace` is where called workflows are found as they were run."""
     baseline = baseline or Baseline.alone(document)
     every = tuple(events)
     found = traces(place, every, document)
@@ -74,7 +74,7 @@ def observe(
         output=output,
         successful=not truncated and _successful(document, found, failures),
         truncated_by_budget=truncated,
-        ran=tuple(one.name for one in document.elements if found[one.name].ended in _RAN),
+        ran=tuple(_ran(run)),
         feedback=tuple(feedback),
     )
 
@@ -122,6 +122,21 @@ class _Run:
     baseline: Baseline
     expected: frozenset[str]
     workspace: Workspace
+
+
+def _ran(run: _Run) -> Iterator[str]:
+    """What ran, and has to run in later rounds: all elements of the workflow, a loop over items if it had some, and
+    of called workflows such loops and the checks, as `element/check`."""
+    for element in run.document.elements:
+        trace = run.found[element.name]
+        if trace.ended not in _RAN:
+            continue
+        if element.loop_mode != "iterate" or trace.turns or trace.lost:
+            yield element.name
+        for inner in _called(run, element, trace):
+            watched = {one.name for one in inner.document.elements if one.loop_mode == "iterate"}
+            watched |= inner.baseline.verifiers.checked.keys()
+            yield from (f"{element.name}/{one}" for one in _ran(inner) if "/" in one or one in watched)
 
 
 def _failures(run: _Run, element: Element) -> list[FailedStep]:
@@ -198,6 +213,8 @@ def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedSt
 
 
 def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
+    if trace.reason == "no_items" and element.name in run.expected:
+        return [replace(failed, kind="skipped_by_plan", skip_reason="it had items in round 1, and has none now")]
     if any(one.negative and _meant(run, one) == element.name for one in run.feedback):
         return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
@@ -263,13 +280,29 @@ def _subject_of(run: _Run, verifier: str, subject: str) -> str:
 
 def _inside(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
     """What failed in the workflow that an element called, where the call ended well all the same: a check in there
-    said no, a loop in there gave up. Of a loop that refines only the last iteration counts."""
+    said no, a loop in there gave up. Of a loop that refines only the last iteration counts. A check that is skipped
+    in one item and looks at another has run."""
+    runs = _called(run, element, trace)
+    ran = {name for inner in runs for name in _ran(inner)}
+    found: dict[tuple[str, str], FailedStep] = {}
+    for inner in runs:
+        for one in (each for own in inner.document.elements for each in _failures(inner, own)):
+            missed = one.step in inner.expected and one.step not in ran
+            if one.weight != "soft" and (one.kind != "skipped_by_plan" or missed):
+                named = replace(one, step=f"{element.name}/{one.step}", target=failed.target, range=failed.range)
+                found.setdefault((named.step, named.kind), named)
+    return list(found.values())
+
+
+def _called(run: _Run, element: Element, trace: Trace) -> list[_Run]:
+    """The runs of a called workflow that gave what an element gave."""
     callee = run.workspace.callee(run.document, element.reference)
     if callee is None:
         return []
-    found: dict[tuple[str, str], FailedStep] = {}
-    for place, events in _calls(run, element, trace):
-        inner = replace(
+    start = f"{element.name}/"
+    expected = frozenset(one.removeprefix(start) for one in run.expected if one.startswith(start))
+    return [
+        replace(
             run,
             place=place,
             events=events,
@@ -278,13 +311,10 @@ def _inside(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> li
             found=traces(place, events, callee),
             feedback=(),
             baseline=run.baseline.of_called(callee),
-            expected=frozenset(),
+            expected=expected,
         )
-        for one in (each for own in callee.elements for each in _failures(inner, own)):
-            if one.weight != "soft" and one.kind != "skipped_by_plan":
-                named = replace(one, step=f"{element.name}/{one.step}", target=failed.target, range=failed.range)
-                found.setdefault((named.step, named.kind), named)
-    return list(found.values())
+        for place, events in _calls(run, element, trace)
+    ]
 
 
 def _calls(run: _Run, element: Element, trace: Trace) -> Iterable[tuple[str, Sequence[Event]]]:
