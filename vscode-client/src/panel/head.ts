@@ -98,6 +98,7 @@ function approvalsOf(state: RunState & Loose): Approval[] {
     output: (one.output ?? "").slice(0, 2000),
     revise: one.revise === true,
     touched: (one.protected ?? []).length > 0,
+    blocked: one.blocked === true,
   }));
 }
 

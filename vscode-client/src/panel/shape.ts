@@ -20,6 +20,8 @@ export interface Approval {
   revise: boolean;
   /** It is about protected files that an agent touched: they can be put back. */
   touched: boolean;
+  /** A stage or the loop cannot continue without an answer. */
+  blocked: boolean;
 }
 
 export interface Head {
@@ -89,7 +91,7 @@ export type Act =
   | { verb: "pause" | "resume" | "stop" | "replay" | "openFile" | "again" | "restartServer" | "showLog" }
   | { verb: "fork"; row: string }
   | { verb: "ask"; at: string; prompt: string }
-  | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise" | "restore"; feedback?: string }
+  | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise" | "restore" | "retry"; feedback?: string }
   | { verb: "continue" | "skip" | "giveUp" }
   | { verb: "diff"; left: string; right: string }
   | { verb: "show"; row: string; what: "output" | "question" | "prompt" | "diff" };

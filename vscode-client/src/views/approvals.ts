@@ -2,7 +2,7 @@
 // The server asks nobody while this side does (it is told so at its start); lens, tree and status item are
 // there as long as the question is open, whatever became of the message.
 import * as vscode from "vscode";
-import { ANSWERS, type Decision, PROTECTED_ANSWERS } from "../contract/endings";
+import { ANSWERS, BLOCKED_ANSWERS, type Decision, PROTECTED_ANSWERS } from "../contract/endings";
 import type { Part, Server } from "../part";
 import { type PendingApproval, questionsOf, type RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
@@ -67,7 +67,7 @@ class Asking implements vscode.TextDocumentContentProvider {
     if (!state || !question) return void vscode.window.showInformationMessage("This loop is no longer waiting for a decision.");
     switch (verb) {
       case "approve":
-        return this.say(state, question, { approved: true });
+        return question.blocked ? this.ask(state, question) : this.say(state, question, { approved: true });
       case "reject":
         return this.say(state, question, { approved: false });
       case "feedback":
@@ -80,7 +80,7 @@ class Asking implements vscode.TextDocumentContentProvider {
   private async ask(state: RunState, question: PendingApproval): Promise<void> {
     const touched = isProtected(question);
     const titles: Record<string, Decision> = {};
-    for (const [decision, title] of Object.entries(touched ? PROTECTED_ANSWERS : ANSWERS)) {
+    for (const [decision, title] of Object.entries(answersTo(question))) {
       if (decision !== "revise" || question.revise) titles[title] = decision as Decision;
     }
     const show = touched ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
@@ -99,12 +99,26 @@ class Asking implements vscode.TextDocumentContentProvider {
         return this.say(state, question, { approved: false, decision: "restore" });
       case "revise":
         return this.feedback(state, question);
+      case "retry":
+        return this.retry(state, question);
     }
     await this.show(state, question);
     await this.ask(state, question);
   }
 
+  /** The answer without which a stage cannot continue; it may also just try again. */
+  private async retry(state: RunState, question: PendingApproval): Promise<void> {
+    const feedback = await vscode.window.showInputBox({
+      title: sentenceOf(state, question),
+      prompt: "It tries again with your answer.",
+      ignoreFocusOut: true,
+    });
+    if (feedback === undefined) return;
+    await this.say(state, question, { approved: false, decision: "retry", ...(feedback ? { feedback } : {}) });
+  }
+
   private async feedback(state: RunState, question: PendingApproval): Promise<void> {
+    if (question.blocked) return this.retry(state, question);
     if (isProtected(question)) return this.ask(state, question);
     if (!question.revise) {
       const told = `${nameOf(state)} accepts only approve and reject: set \`assistants: {revise: true}\` in .loop-ls.yaml to ask for changes.`;
@@ -132,6 +146,9 @@ class Asking implements vscode.TextDocumentContentProvider {
   }
 }
 
+const answersTo = (question: PendingApproval): Partial<Record<Decision, string>> =>
+  question.blocked ? BLOCKED_ANSWERS : isProtected(question) ? PROTECTED_ANSWERS : ANSWERS;
+
 const isProtected = (question: PendingApproval): boolean => (question.protected ?? []).length > 0;
 
 /** What a person is asked: which loop, where in the run, and how the output begins. */
@@ -141,6 +158,7 @@ export function sentenceOf(state: RunState, question: PendingApproval): string {
   const path = place.split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
   const where = path && path.toLowerCase() !== name.toLowerCase() ? `${name} (${path})` : name;
   if (isProtected(question)) return `${where}: ${(question.output ?? "").split("\n", 1)[0]} No check counts before you decide.`;
+  if (question.blocked) return `${where} is blocked: ${(question.output ?? "").split("\n", 1)[0]?.replaceAll("`", "")}`;
   const of = question.iteration === undefined ? "" : ` on iteration ${question.iteration}`;
   return `${where} waits for your decision${of}: ${excerpt(question.output, 300) || "(no output)"}`;
 }

@@ -6,6 +6,7 @@ import { changesPart } from "./changes";
 import { comparePart } from "./compare";
 import { controlPart } from "./control";
 import { endingsPart } from "./endings";
+import { inboxPart } from "./inbox";
 import { lastRunPart } from "./lastRun";
 import { outputPart } from "./output";
 import { statusPart } from "./status";
@@ -17,6 +18,7 @@ export const VIEWS: readonly Part[] = [
   outputPart,
   endingsPart,
   approvalsPart,
+  inboxPart,
   controlPart,
   againPart,
   changesPart,

@@ -5,6 +5,7 @@ import type { RunState } from "../../src/runs/state";
 import { RunStore } from "../../src/runs/store";
 import { approvalsPart, sentenceOf } from "../../src/views/approvals";
 import { endingsPart, isNews } from "../../src/views/endings";
+import { inboxPart } from "../../src/views/inbox";
 import { statusOf } from "../../src/views/lastRun";
 import { rowsOfLoop } from "../../src/views/history";
 import { sentenceOf as verdictOf } from "../../src/views/testing/mirror";
@@ -167,4 +168,63 @@ test("of several tries the last one counts, and inner loops are not mixed in", (
 test("a verdict is said as the Problems view says it", () => {
   expect(verdictOf(1, "no", "FAIL: missing test")).toBe('iteration 1: NO - "FAIL: missing test"');
   expect(verdictOf(2, "yes", "")).toBe("iteration 2: YES");
+});
+
+const blocked: RunState = {
+  ...asking,
+  pendingApproval: { loopId: "q", iteration: 1, output: "`plan` cannot continue: Which port?\n\nSTATUS: BLOCKED\nWhich port?", blocked: true },
+};
+
+test.each([
+  ["5433", { feedback: "5433" }],
+  ["", {}],
+])("a blocked stage tries again with what a person types: %s", async (typed, more) => {
+  vi.mocked(vscode.window.showInformationMessage).mockResolvedValueOnce("Try again" as never);
+  vi.mocked(vscode.window.showInputBox).mockResolvedValueOnce(typed);
+  const { runs, server } = approvals();
+  runs.take(blocked);
+  await vi.waitUntil(() => server.run.mock.calls.length === 1);
+  expect(vscode.window.showInformationMessage).toHaveBeenCalledWith(
+    "compose is blocked: plan cannot continue: Which port?", "Try again", "End the run", "Show output",
+  );
+  expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "q", approved: false, decision: "retry", ...more });
+});
+
+const PAUSED = {
+  runId: "b", name: "flow", format: "workflow", kind: "pause", text: "`flow` is paused.", forPeople: false,
+  answers: [{ answer: "resume", title: "Resume", text: true }, { answer: "stop", title: "Stop the run", text: false }],
+};
+const ASKS = { ...PAUSED, runId: "c", kind: "blocked", text: "`team` is blocked: Which port?", id: "q", context: "STATUS: BLOCKED",
+  answers: [{ answer: "retry", title: "Try again", text: true }] };
+
+async function inbox(waiting: unknown[]) {
+  const run = vi.fn(async (_command: string, _argument: unknown) => ({ ok: true, waiting, position: 3 }));
+  const made = inboxPart({ server: { run } } as never);
+  const [, open] = vi.mocked(vscode.commands.registerCommand).mock.calls.find(([name]) => name === "loopLs.client.inbox") ?? [];
+  await open?.();
+  return { run, made };
+}
+
+test("the inbox says that nothing waits", async () => {
+  await inbox([]);
+  expect(vscode.window.showInformationMessage).toHaveBeenCalledWith("Nothing is waiting for you.");
+});
+
+test.each([
+  [PAUSED, 1, undefined, { runId: "b", answer: "stop" }],
+  [PAUSED, 0, "mind the tide", { runId: "b", answer: "resume", text: "mind the tide" }],
+  [ASKS, 0, "5433", { runId: "c", answer: "retry", text: "5433", question: "q" }],
+])("what waits is answered from the inbox", async (one, which, typed, sent) => {
+  vi.mocked(vscode.window.showQuickPick).mockImplementationOnce(async (rows) => (await rows)[0] as never);
+  vi.mocked(vscode.window.showQuickPick).mockImplementationOnce(async (rows) => (await rows)[which] as never);
+  vi.mocked(vscode.window.showInputBox).mockResolvedValue(typed);
+  const { run } = await inbox([one]);
+  expect(run).toHaveBeenLastCalledWith("loopLs.answer", sent);
+});
+
+test("who puts the text aside has answered nothing", async () => {
+  vi.mocked(vscode.window.showQuickPick).mockImplementation(async (rows) => (await rows)[0] as never);
+  vi.mocked(vscode.window.showInputBox).mockResolvedValue(undefined);
+  const { run } = await inbox([ASKS]);
+  expect(run).toHaveBeenCalledTimes(1);
 });

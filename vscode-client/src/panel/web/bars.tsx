@@ -1,7 +1,7 @@
 // What asks for a person: an approval, the pause between rounds, a change that is not in the file; and what keeps
 // the panel from being up to date. Each says in one sentence what it is and offers the way out.
 import { useState } from "preact/hooks";
-import { ANSWERS, PROTECTED_ANSWERS } from "../../contract/endings";
+import { ANSWERS, BLOCKED_ANSWERS, PROTECTED_ANSWERS } from "../../contract/endings";
 import type { Approval, Banner, Head } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
@@ -57,6 +57,8 @@ function ApprovalBar({ asked }: { asked: Approval }) {
   const [feedback, setFeedback] = useState("");
   const { loopId } = asked;
   const answers = asked.touched ? PROTECTED_ANSWERS : ANSWERS;
+  const approve = { verb: "approve", loopId, approved: true } as const;
+  const retry = { verb: "approve", loopId, approved: false, decision: "retry" } as const;
   const said = feedback.trim();
   const more = said ? { feedback: said } : {};
   return (
@@ -65,16 +67,16 @@ function ApprovalBar({ asked }: { asked: Approval }) {
         <Icon name="person" />
         <span>
           {asked.touched ? "Protected files were touched: no check counts before you decide. " : ""}
-          {asked.iteration ? `Iteration ${asked.iteration} waits for your approval.` : "The run waits for your approval."}
+          {asked.blocked ? "The run is blocked: it cannot continue without your answer." : waitsOn(asked)}
         </span>
       </div>
       {asked.output ? <pre class="taste">{asked.output}</pre> : null}
       <label class="feedback">
-        <span>Feedback</span>
+        <span>{asked.blocked ? "Answer" : "Feedback"}</span>
         <textarea
           rows={2}
           value={feedback}
-          placeholder="What should be different? (optional)"
+          placeholder={asked.blocked ? "What it asked for (optional)" : "What should be different? (optional)"}
           onInput={(event) => setFeedback(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === "Escape") event.currentTarget.blur();
@@ -82,13 +84,13 @@ function ApprovalBar({ asked }: { asked: Approval }) {
         />
       </label>
       <div class="answers">
-        <button type="button" class="main" onClick={() => act({ verb: "approve", loopId, approved: true, ...more })}>
-          <Icon name="check" />
-          {answers.approve}
+        <button type="button" class="main" onClick={() => act({ ...(asked.blocked ? retry : approve), ...more })}>
+          <Icon name={asked.blocked ? "replay" : "check"} />
+          {asked.blocked ? BLOCKED_ANSWERS.retry : answers.approve}
         </button>
         <button type="button" class="plain" onClick={() => act({ verb: "approve", loopId, approved: false, ...more })}>
           <Icon name="cross" />
-          {answers.reject}
+          {asked.blocked ? BLOCKED_ANSWERS.reject : answers.reject}
         </button>
         {asked.touched ? (
           <button
@@ -117,6 +119,9 @@ function ApprovalBar({ asked }: { asked: Approval }) {
     </section>
   );
 }
+
+const waitsOn = (asked: Approval): string =>
+  asked.iteration ? `Iteration ${asked.iteration} waits for your approval.` : "The run waits for your approval.";
 
 function ChoiceBar({ choice, onShow }: { choice: NonNullable<Head["choice"]>; onShow: () => void }) {
   const conflict = choice.kind === "conflict";

@@ -175,7 +175,7 @@ describe("words", () => {
 
   test("a head tells what is asked of people, and nothing of a run that has ended", () => {
     const asked = { loopId: "x", iteration: 2, output: "poem", revise: false, place: "x/2" };
-    expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: asked }).approvals).toEqual([{ ...asked, touched: false }]);
+    expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: asked }).approvals).toEqual([{ ...asked, touched: false, blocked: false }]);
     const touched = { ...asked, protected: [{ path: "package.json", change: "changed" as const }] };
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: touched }).approvals[0]?.touched).toBe(true);
     expect(headOf({ runId: "r", status: "cancelled", pendingApproval: asked }).approvals).toEqual([]);
