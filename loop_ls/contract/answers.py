@@ -501,9 +501,11 @@ class Resolved(TypedDict):
 
 
 class Approved(Done):
-    """One question, all that were asked (`all`), or whether anybody asked (assistants)."""
+    """One question, all that were asked (`all`), or whether anybody asked (assistants); then `told` says why nobody
+    did, and whose answer was first."""
 
     resolved: Resolved | list[Resolved] | bool
+    told: NotRequired[str]
 
 
 class AnswerOption(TypedDict):

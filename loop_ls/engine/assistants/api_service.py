@@ -71,8 +71,8 @@ class AssistantService:
     async def approve(
         self, person: Person, run: RunState, loop_id: str, approved: bool, decision: Json, feedback: Json
     ) -> Approved | Refusal:
-        """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`. Where the extension is off
-        only `approved` counts."""
+        """-> `{ok, resolved}`; a decision nobody waits for is `resolved: False`, with `told` where somebody else was
+        faster. Where the extension is off only `approved` counts."""
         if not person.controls(run.user) and any(
             _is_about_gate(one) for one in run.asked if one.get("loopId") == loop_id
         ):
@@ -83,6 +83,8 @@ class AssistantService:
         answer = await self.engine.approve(run.run_id, loop_id, approved, decision, feedback)
         if answer["ok"] or answer["code"] == "bad_argument":
             return answer
+        if any(one.get("question") == loop_id for one in run.answers):
+            return {"ok": True, "resolved": False, "told": answer["message"]}
         return {"ok": True, "resolved": False}
 
     async def status(self, agent: str) -> Answer:

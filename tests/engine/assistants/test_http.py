@@ -169,6 +169,19 @@ async def test_AB_120_a_decision_nobody_waits_for_resolves_nothing(served: Serve
     assert (await served.status()).json()["data"]["active"] is True
 
 
+async def test_UP_96_a_decision_that_comes_late_is_told_of_the_first(served: ServedProject) -> None:
+    served.settings["assistants"] = {"revise": True}
+    question = await asked(served)
+    body = {"loopId": question["loopId"], "approved": False, "decision": "revise", "feedback": "Shorter."}
+    assert (await served.post("approve", body)).json()["data"] == {"resolved": True}
+    await pending(served, 2)
+    late = (await served.post("approve", {"loopId": question["loopId"], "approved": True})).json()["data"]
+    assert late["resolved"] is False
+    assert "The first answer was `revise`, given over HTTP by `owner` at " in late["told"]
+    assert "with the text: Shorter." in late["told"]
+    assert (await served.status()).json()["data"]["active"] is True
+
+
 async def test_AB_125_what_a_socket_started_http_sees_and_stops(served: ServedProject) -> None:
     served.agent.say({"text": "x", "hang": True})
     client = await served.socket()

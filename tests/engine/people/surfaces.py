@@ -106,6 +106,9 @@ class Surfaces:
         async with httpx.AsyncClient(base_url=self.engine.url, headers=headers, timeout=60, trust_env=False) as http:
             return await http.request(method, path, **more)
 
+    async def post(self, path: str, body: Json) -> httpx.Response:
+        return await self._http("POST", path, json=body)
+
     async def raw(self, run_id: str, given: Json) -> httpx.Response:
         """An answer over HTTP as it is."""
         return await self._http("POST", f"/api/v1/loops/{run_id}/answer", json=given)

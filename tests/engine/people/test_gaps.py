@@ -196,3 +196,30 @@ async def test_the_inbox_of_a_terminal_says_what_to_type_and_takes_it(place: Pla
     after = (await asyncio.to_thread(call, "runs", "inbox", "--after", "0")).stdout
     assert "Nothing waits for you." in after
     assert f"with the text: {PORT}." in after
+
+
+# -- the verbs of one kind ----------------------------------------------------------------------------
+
+
+async def test_UP_96_the_verbs_of_one_kind_tell_who_was_first_too(place: Place, surfaces: Surfaces) -> None:
+    run_id, call = await place.begin(APPROVAL), place.project.call
+    state = await place.until(run_id, lambda state: True)
+    given = {"loopId": state["pendingApproval"]["loopId"], "approved": True}
+    agent = f"/api/agents/{state['target']['name']}/loop/approve"
+    async with await place.client() as client:
+        done = await asyncio.to_thread(call, "runs", "approve", run_id)
+        assert done.returncode == 0
+        first = "The first answer was `approve`, given on the command line by `owner` at "
+        late: Any = await client.approve(run_id, None, False)
+        assert first in late["message"]
+        again = await asyncio.to_thread(call, "runs", "reject", run_id)
+        assert first in again.stderr
+    await ended(place, run_id)
+    response = await surfaces.post(agent, given)
+    assert response.status_code == 400, "it has ended"
+    run_id = await place.begin(PAUSE)
+    resumed = await surfaces.post(f"/api/v1/loops/{run_id}/stop", {})
+    assert resumed.status_code == 200
+    await ended(place, run_id)
+    over = await asyncio.to_thread(call, "runs", "resume", run_id)
+    assert "The first answer was `stop`, given over HTTP by `owner` at " in over.stderr

@@ -455,10 +455,11 @@ export interface Answered {
   answer: string;
 }
 
-/** One question, all that were asked (`all`), or whether anybody asked (assistants). */
+/** One question, all that were asked (`all`), or whether anybody asked (assistants); then `told` says why nobody did, and whose answer was first. */
 export interface Approved {
   ok: true;
   resolved: Resolved | Resolved[] | boolean;
+  told?: string;
 }
 
 /** What was done with the changes of a run. `told`: what is left, and why. */

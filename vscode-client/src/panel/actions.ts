@@ -44,6 +44,17 @@ export async function act(stage: Stage, wanted: Act): Promise<void> {
       return openNew(server, "loopLs.fork", forkOf(runId, stage.view.rows.get(wanted.row)));
     case "ask":
       return openNew(server, "loopLs.fork", { runId, at: wanted.at, prompt: wanted.prompt });
+    case "restore": {
+      const row = stage.view.rows.get(wanted.row);
+      if (row?.kind === "iteration") await vscode.commands.executeCommand("loopLs.client.restore", forkOf(runId, row));
+      return;
+    }
+    case "decideChanges":
+      await vscode.commands.executeCommand("loopLs.client.decideChanges", { runId, decision: wanted.decision });
+      return;
+    case "showChanges":
+      await vscode.commands.executeCommand("loopLs.client.changes", { runId });
+      return;
     case "replay":
       return openNew(server, "loopLs.replay", uri ? { runId, uri } : { runId });
     case "openFile":

@@ -4,6 +4,7 @@ import type { Estimate } from "./estimate";
 import type { Approval, Head } from "./shape";
 import type { PendingApproval } from "../contract/runState";
 import { waitingUntil } from "../runs/amounts";
+import { changedLine, isUndecided, waitsForDecision } from "../runs/changes";
 import { nameOf, natureOf } from "../runs/words";
 
 interface Loose {
@@ -52,6 +53,8 @@ export function headOf(state: RunState, estimate?: Estimate): Head {
     source: sourceOf(state),
     approvals: hasEnded(state) ? [] : approvalsOf(more),
     choice: choiceOf(more),
+    changes: waitsForDecision(state) ? changedLine(state) : undefined,
+    restorable: isUndecided(state) || undefined,
   };
 }
 

@@ -57,6 +57,10 @@ export interface Head {
   approvals: Approval[];
   /** An enhance loop that waits for a person: between rounds, or because its edit is not in the file (`why`). */
   choice?: { kind: "between_rounds" | "conflict"; round: number; why: string };
+  /** What waits for a decision after a run in a worktree of its own, as a line. */
+  changes?: string;
+  /** Its branch can be set back to an iteration. */
+  restorable?: boolean;
 }
 
 /** Text that is being written just now. */
@@ -89,7 +93,9 @@ export type Tab = "round" | "output" | "question" | "prompt" | "table" | "events
 
 export type Act =
   | { verb: "pause" | "resume" | "stop" | "replay" | "openFile" | "again" | "restartServer" | "showLog" }
-  | { verb: "fork"; row: string }
+  | { verb: "fork" | "restore"; row: string }
+  | { verb: "decideChanges"; decision: "apply" | "keep" | "discard" }
+  | { verb: "showChanges" }
   | { verb: "ask"; at: string; prompt: string }
   | { verb: "approve"; loopId: string; approved: boolean; decision?: "revise" | "restore" | "retry"; feedback?: string }
   | { verb: "continue" | "skip" | "giveUp" }

@@ -2,10 +2,11 @@
 // panel is looked at is quiet; what failed or ran into a limit is told even then, unless the panel shows it.
 import * as vscode from "vscode";
 import type { Part, Server } from "../part";
+import { waitsForDecision } from "../runs/changes";
 import { endedAtLimit, hasEnded, type RunState } from "../runs/state";
 import type { Change, RunStore } from "../runs/store";
 import { endingOf, nameOf } from "../runs/words";
-import { askForDecision, waitsForDecision } from "./changes";
+import { askForDecision } from "./changes";
 
 const OPEN = "Open Run";
 const OUTPUT = "Show Output";

@@ -58,3 +58,24 @@ test("nothing is decided where nobody chose", async () => {
   const server = await end(undefined);
   expect(server.run).not.toHaveBeenCalled();
 });
+
+test("the panel's buttons decide, and restore an iteration", async () => {
+  const { runs, server } = parts();
+  runs.take(ended);
+  const commands = new Map(vi.mocked(vscode.commands.registerCommand).mock.calls.map(([name, act]) => [name, act]));
+  await commands.get("loopLs.client.decideChanges")?.({ runId: "a", decision: "apply" });
+  expect(server.run).toHaveBeenLastCalledWith("loopLs.decideChanges", { runId: "a", decision: "apply" });
+  await commands.get("loopLs.client.restore")?.({ runId: "a", iteration: 2, loop: "compose" });
+  expect(server.run).toHaveBeenLastCalledWith("loopLs.restore", { runId: "a", iteration: 2, loop: "compose" });
+});
+
+test("an iteration to restore is asked for where none was named", async () => {
+  const { runs, server } = parts();
+  runs.take({ ...ended, iteration: 3 });
+  const commands = new Map(vi.mocked(vscode.commands.registerCommand).mock.calls.map(([name, act]) => [name, act]));
+  vi.mocked(vscode.window.showInputBox).mockResolvedValueOnce("2");
+  await commands.get("loopLs.client.restore")?.();
+  expect(server.run).toHaveBeenLastCalledWith("loopLs.restore", { runId: "a", iteration: 2 });
+  const [options] = vi.mocked(vscode.window.showInputBox).mock.lastCall ?? [];
+  expect(["0", "4", "x", "3"].map((text) => options?.validateInput?.(text) === undefined)).toEqual([false, false, false, true]);
+});

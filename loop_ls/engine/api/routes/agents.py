@@ -94,7 +94,8 @@ async def approve(request: Request, assistants: AssistantService, agent: str) ->
     if not answer["ok"]:
         status = 403 if answer["code"] == "forbidden" else 400
         return failure(status, answer["message"], code=answer["code"])
-    return success({"resolved": bool(answer["resolved"])})
+    told = {"told": answer["told"]} if "told" in answer else {}
+    return success({"resolved": bool(answer["resolved"]), **told})
 
 
 async def _decided(assistants: AssistantService, person: Person, run: RunState, body: JsonObject) -> Approved | Refusal:

@@ -33,6 +33,7 @@ export function Bars({ head, banner, onShow }: { head: Head | undefined; banner:
       {head?.approvals.map((one) => (
         <ApprovalBar key={one.place || one.loopId} asked={one} />
       ))}
+      {head?.changes ? <ChangesBar line={head.changes} /> : null}
       {head?.choice ? <ChoiceBar choice={head.choice} onShow={onShow} /> : null}
     </div>
   );
@@ -122,6 +123,32 @@ function ApprovalBar({ asked }: { asked: Approval }) {
 
 const waitsOn = (asked: Approval): string =>
   asked.iteration ? `Iteration ${asked.iteration} waits for your approval.` : "The run waits for your approval.";
+
+/** What becomes of the changes of a run that worked in a worktree of its own. */
+function ChangesBar({ line }: { line: string }) {
+  return (
+    <section class="bar ask" aria-label="Changes">
+      <div class="question">
+        <Icon name="person" />
+        <span>{line}.</span>
+      </div>
+      <div class="answers">
+        <button type="button" class="main" title="Change your files; nothing is committed" onClick={() => act({ verb: "decideChanges", decision: "apply" })}>
+          Apply
+        </button>
+        <button type="button" class="plain" title="Keep the branch, remove the worktree" onClick={() => act({ verb: "decideChanges", decision: "keep" })}>
+          Keep Branch
+        </button>
+        <button type="button" class="plain" title="Delete the branch and the worktree" onClick={() => act({ verb: "decideChanges", decision: "discard" })}>
+          Discard
+        </button>
+        <button type="button" class="plain" onClick={() => act({ verb: "showChanges" })}>
+          Show Changes
+        </button>
+      </div>
+    </section>
+  );
+}
 
 function ChoiceBar({ choice, onShow }: { choice: NonNullable<Head["choice"]>; onShow: () => void }) {
   const conflict = choice.kind === "conflict";

@@ -32,12 +32,14 @@ function buttonsOf(head: Head, row: string | undefined): Button[] {
       return [
         ...(row ? [{ title: "Fork", icon: "fork", act: { verb: "fork", row } } as Button] : []),
         { title: "Replay", icon: "replay", act: { verb: "replay" } },
+        ...(row && head.restorable ? [{ title: "Restore", icon: "down", act: { verb: "restore", row } } as Button] : []),
       ];
   }
 }
 
 const HINTS: Record<string, string> = {
   Fork: "Start a new run from the selected iteration; earlier iterations are not billed again",
+  Restore: "Set the branch of the run back to its state after the selected iteration",
   Replay: "Apply the recorded answers to the current file, without calling a model",
 };
 

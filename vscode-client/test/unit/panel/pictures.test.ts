@@ -176,6 +176,10 @@ describe("words", () => {
   test("a head tells what is asked of people, and nothing of a run that has ended", () => {
     const asked = { loopId: "x", iteration: 2, output: "poem", revise: false, place: "x/2" };
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: asked }).approvals).toEqual([{ ...asked, touched: false, blocked: false }]);
+    const made = { branch: "loop-ls/r", folder: "/d", base: "1", commit: "2", changed: 2 };
+    const done = { runId: "r", status: "completed" as const, reason: "completed", worktree: made };
+    expect(headOf(done)).toMatchObject({ changes: "2 files changed on branch loop-ls/r", restorable: true });
+    expect(headOf({ ...done, worktree: { ...made, decision: "applied" as const } })).toMatchObject({ changes: undefined, restorable: undefined });
     const touched = { ...asked, protected: [{ path: "package.json", change: "changed" as const }] };
     expect(headOf({ runId: "r", status: "waiting_approval", pendingApproval: touched }).approvals[0]?.touched).toBe(true);
     expect(headOf({ runId: "r", status: "cancelled", pendingApproval: asked }).approvals).toEqual([]);
