@@ -126,6 +126,20 @@ async def test_once_the_owner_has_agreed_it_happens(victim: Victim, name: str) -
     assert victim.marker.exists()
 
 
+async def test_what_was_agreed_to_is_how_a_program_is_called_not_what_its_file_holds(victim: Victim) -> None:
+    """A limit that the documentation names."""
+    argument = victim.clone("flow: a program that lies in the repository")
+    asked = await victim.engine.start(argument)
+    first = await victim.engine.start({**argument, "consent": agreed(victim.data, asked)})
+    await victim.ended(first["runId"])
+    victim.marker.unlink()
+    (victim.root / "claude").write_text(f"#!/bin/sh\n# another one\ntouch {victim.marker}\n")
+    again = await victim.engine.start(argument)
+    assert again["ok"], again
+    await victim.ended(again["runId"])
+    assert victim.marker.exists()
+
+
 @pytest.mark.parametrize("name", ["flow: step elsewhere", "role: judge of the goal elsewhere", "assistant: elsewhere"])
 async def test_once_the_owner_has_agreed_it_is_sent(victim: Victim, name: str) -> None:
     argument = victim.clone(name)

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -446,6 +446,21 @@ async def test_trials_side_by_side_do_not_pass_it_together(capped: Project) -> N
     answers = await asyncio.gather(*(_tried(capped) for _ in range(4)))
     assert sorted(answer["ok"] for answer in answers) == [False, False, True, True]
     assert len(capped.models.requests) == 2
+
+
+@SPANS
+async def test_among_engines_that_share_a_database_each_trial_has_the_caps_of_one_run(
+    capped: Project, request: pytest.FixtureRequest
+) -> None:
+    """A limit that the documentation names."""
+    capped.models.script["judge"] = ["NO " + "n" * 47]
+    assert capped.engine is not None
+    capped.engine._spending.accounts = cast(Any, object())
+    for _ in range(4):
+        assert (await _tried(capped))["ok"]
+    span = request.node.callspec.params["capped"]
+    capped.settings(f"limits: {{budgetUsd: 0.1, {span}: {{budgetUsd: 1.2}}}}\n{PRICE}")
+    assert not (await _tried(capped))["ok"]
 
 
 async def _tried(project: Project) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any, get_args
 from urllib.parse import quote
@@ -71,6 +72,13 @@ def test_declared_values_and_those_that_are_called_secret_are_masked() -> None:
 def test_switches_and_numbers_stay_readable(value: str) -> None:
     mask = RunSecrets({"FIRST": value}).of(plan())
     assert mask.text(f"it is {value}.") == f"it is {value}."
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.b16encode, lambda value: value[::-1]])
+def test_another_encoding_of_a_value_is_not_known(encode: Callable[[bytes], bytes]) -> None:
+    """A limit that the documentation names."""
+    written = encode(b"value-one").decode()
+    assert SecretMask(["value-one"]).text(f"value-one is {written}") == f"{MASK} is {written}"
 
 
 def test_what_stands_in_the_workflow_itself_is_no_secret() -> None:
