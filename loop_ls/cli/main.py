@@ -13,8 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from loop_ls import __version__
+
+if TYPE_CHECKING:
+    import argparse
 
 #: command -> one line of help. `command_module` does the work.
 COMMANDS = {
@@ -47,6 +51,12 @@ IN_A_STAGE = "LOOP_LS_STAGE"
 STARTS = frozenset({"run", "test", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
+#: Set for every agent program that a loop starts.
+IN_AN_AGENT = "LOOP_LS_AGENT"
+#: What a person decides: the verbs, and the options that give permission.
+OF_PEOPLE = frozenset({"answer", "approve", "reject", "apply", "keep", "discard", "restore", "repair", "token"})
+PERMITTING = ("yes", "agree_only")
+
 
 class CannotPrint(Exception):
     """Standard output takes nothing more; the text says why."""
@@ -58,6 +68,10 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end of the process
+
+
+def _is_of_people(args: argparse.Namespace) -> bool:
+    return args.verb in OF_PEOPLE or any(getattr(args, name, False) for name in PERMITTING)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,6 +99,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     starts = args.command in STARTS and not (args.readonly_shell or args.stage)
     if os.environ.get(IN_A_STAGE) and (starts or args.verb in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
+        return USAGE_ERROR
+    if (os.environ.get(IN_A_STAGE) or os.environ.get(IN_AN_AGENT)) and _is_of_people(args):
+        print("loop-ls: An agent of a loop cannot decide this; ask your user to do it.", file=sys.stderr)
         return USAGE_ERROR
     try:
         return int(args.run(args))

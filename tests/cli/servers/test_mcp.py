@@ -178,6 +178,29 @@ def test_RB_109_a_stage_starts_no_loops_by_our_own_commands_either(talking: CliP
     assert "cannot start loops" in done.stderr
 
 
+@pytest.mark.parametrize("mark", ["LOOP_LS_AGENT", "LOOP_LS_STAGE"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("runs approve ID", "runs reject ID", "runs answer ID approve", "runs apply ID", "runs keep ID"),
+        *("runs discard ID", "runs restore ID --iteration 1", "engine token create --user eve --role admin"),
+        *("engine repair --accept",),
+    ],
+)
+def test_an_agent_of_a_loop_decides_nothing_for_its_user(talking: CliProject, words: str, mark: str) -> None:
+    done = talking.call(*words.split(), **{mark: "1"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "An agent of a loop cannot decide this" in done.stderr
+    assert "An agent of a loop" not in talking.call(*words.split(), "--json").stderr
+
+
+@pytest.mark.parametrize("option", ["--yes", "--agree-only"])
+def test_an_agent_of_a_loop_gives_no_permission(talking: CliProject, option: str) -> None:
+    done = talking.call("run", "draft.yaml", option, LOOP_LS_AGENT="1")
+    assert done.returncode == 2
+    assert "An agent of a loop cannot decide this" in done.stderr
+
+
 BROKEN = """\
 $schema: "workflow/v2.0"
 name: draft

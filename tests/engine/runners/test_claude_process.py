@@ -202,6 +202,7 @@ async def test_AB_095_the_agent_does_not_see_secrets_of_the_engine(agent: FakeAg
     seen = agent.calls[0]["env"]
     assert not {name for name in seen if name.upper() in {"DATABASE_URL", "BETTER_AUTH_SECRET", "OTHER_KEY"}}
     assert seen["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] == "128000"
+    assert seen["LOOP_LS_AGENT"] == "1", "our own commands know who calls them"
 
 
 SESSION = "89badb13-db8e-4fe7-8133-6f283ed344ad"
