@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.cli.watch.words import ending, error_text, how_to_answer, verdict_word, worktree_line
+from loop_ls.contract import endings
 from loop_ls.contract.amounts import clock, cost_of, money, tokens_used
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.local_time import local_time
@@ -25,7 +26,7 @@ WIDTH = 100
 def state(found: RunStateView) -> None:
     """One run in a few lines."""
     print(f"{found['runId']}  {shown(found['name'])}  {outcome(found)}")
-    error = found.get("error")
+    error, told = found.get("error"), endings.ending(found)
     lines = (
         ("file", found.get("path")),
         ("loop", found.get("loop")),
@@ -37,7 +38,7 @@ def state(found: RunStateView) -> None:
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
         ("worktree", _worktree(found)),
-        ("limit", found.get("because")),
+        ("remark" if told and told["kind"] == "success" else "limit", found.get("because")),
         ("continues", _local(found.get("resumesAt"))),
         *(("cut off", _cut(each)) for each in found.get("cutOff") or ()),
         ("source", _source(found)),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loop_ls.cli.runs.runs_show import event_line
+from loop_ls.cli.runs.runs_show import event_line, state
+from loop_ls.text.json_value import JsonObject
 from tests.cli.conftest import DEVELOP, CliProject
 
 
@@ -51,8 +52,23 @@ def test_a_fork_of_a_finished_run_says_that_nothing_is_billed(shared: CliProject
     assert "reused" not in shared.call("runs", "show", finished).stdout
 
 
+def test_only_a_limit_is_called_one(capsys: pytest.CaptureFixture[str]) -> None:
+    common = {"runId": "r" * 12, "name": "bulletin", "status": "completed", "because": "One clean run."}
+    state({**common, "reason": "converged"})  # type: ignore[typeddict-item]
+    state({**common, "reason": "max_iterations"})  # type: ignore[typeddict-item]
+    told = capsys.readouterr().out
+    assert "remark    One clean run." in told and "limit     One clean run." in told
+
+
 def test_a_verdict_without_an_answer_ends_without_a_colon() -> None:
-    judged = {"kind": "judged", "seq": 3, "verdict": "yes", "local": True, "place": "improve/2", "answer": ""}
+    judged: JsonObject = {
+        "kind": "judged",
+        "seq": 3,
+        "verdict": "yes",
+        "local": True,
+        "place": "improve/2",
+        "answer": "",
+    }
     assert event_line(judged).endswith("yes (locally)")
     assert event_line({**judged, "answer": "YES, it does"}).endswith("yes (locally): YES, it does")
 

@@ -88,5 +88,8 @@ function showRefusal(answer: Answer): void {
     });
     return;
   }
-  void vscode.window.showErrorMessage(sentence);
+  // With a choice the editor shows all of the sentence, and not only its first line.
+  void vscode.window.showErrorMessage(sentence, "Show Log").then((choice) => {
+    if (choice) void vscode.commands.executeCommand("loopLs.client.showLog");
+  });
 }

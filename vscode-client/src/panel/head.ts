@@ -19,6 +19,9 @@ interface Loose {
   mayHavePaidTwice?: boolean;
 }
 
+/** Criteria of assistants after which nobody is asked a question and nothing is looked for. */
+const UNJUDGED = new Set(["manual", "max_iterations"]);
+
 export function headOf(state: RunState, estimate?: Estimate): Head {
   const more = state as RunState & Loose;
   const enhance = state.format === "enhance";
@@ -40,6 +43,7 @@ export function headOf(state: RunState, estimate?: Estimate): Head {
     iteration: state.iteration ?? 0,
     max: state.maxIterations,
     costUsd: state.costUsd,
+    judged: !UNJUDGED.has(String(more.criterion?.type)),
     simulated: state.simulated === true,
     unpriced: more.unpriced === true,
     caps: { usd: caps.budgetUsd, tokens: caps.maxTokens, seconds: caps.wallClock },

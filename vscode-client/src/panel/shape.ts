@@ -42,6 +42,8 @@ export interface Head {
   max?: number;
   costUsd?: number;
   unpriced: boolean;
+  /** Something is judged after each iteration: not where a person decides, or only the number counts. */
+  judged: boolean;
   /** Scripts gave the answers: nobody is paid the cost. */
   simulated: boolean;
   caps: { usd?: number; tokens?: number; seconds?: number };

@@ -85,7 +85,7 @@ test("consent that is refused starts nothing", async () => {
 test("any other refusal is shown as its sentence and its way out", async () => {
   const { call } = server({ ok: false, code: "wrong_status", message: "The run has ended.", hint: "Run it again." });
   await settle(call, { uri: "u" });
-  expect(window.showErrorMessage).toHaveBeenCalledWith("The run has ended. Run it again.");
+  expect(window.showErrorMessage).toHaveBeenCalledWith("The run has ended. Run it again.", "Show Log");
 });
 
 test("where nothing is run because the workspace is not trusted, the way to trust it is offered", async () => {

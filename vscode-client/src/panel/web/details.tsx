@@ -40,7 +40,9 @@ interface Props {
 }
 
 export const tabsOf = (head: Head): Tab[] =>
-  head.format === "enhance" ? ["round", "output", "prompt", "table", "events", "graph"] : ["output", "question", "prompt", "table", "events", "graph"];
+  head.format === "enhance"
+    ? ["round", "output", "prompt", "table", "events", "graph"]
+    : ["output", ...(head.judged ? (["question"] as const) : []), "prompt", "table", "events", "graph"];
 
 export function Details(props: Props) {
   const { head, row, tab } = props;

@@ -197,3 +197,8 @@ describe("words", () => {
     expect(told({ kind: "iteration", output: "<img src=x>" })).toBe("<img src=x>");
   });
 });
+
+test("only where something is judged is there a question to the judge", () => {
+  const state = (type?: string) => ({ runId: "r", status: "running", format: "assistant", ...(type ? { criterion: { type } } : {}) }) as never;
+  expect([undefined, "regex", "test_pass", "manual", "max_iterations"].map((type) => headOf(state(type)).judged)).toEqual([true, true, true, false, false]);
+});
