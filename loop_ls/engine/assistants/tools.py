@@ -39,4 +39,4 @@ class ToolsOfServers:
             system="\n\n".join(part for part in (work.system, work.appended) if part) or None,
             shown=dict(place.fields()),
         )
-        return await converse(question, self.toolbox, STEPS - 1, self.models, recorder)
+        return await converse(question, self.toolbox, STEPS - 1, self.models, recorder, budget=work.budget_usd)

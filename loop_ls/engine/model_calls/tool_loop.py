@@ -66,24 +66,28 @@ async def converse(
     recorder: Recorder,
     before: Sequence[Fact] = (),
     then: Callable[[str], Iterable[Fact]] = lambda text: (),
+    budget: float | None = None,
 ) -> str:
-    """The model's last word, after at most `rounds` rounds of tools: the question after the last one wants an answer
-    without them, so that no work is lost. Raises `Failure` where none comes."""
-    asked = replace(question, offered=toolbox.offered)
+    """The model's last word, after at most `rounds` rounds of tools, or once its answers have cost `budget` dollars:
+    the question after the last one wants an answer without them, so that no work is lost. Raises `Failure` where
+    none comes."""
+    asked, spent = replace(question, offered=toolbox.offered), 0.0
     for number in count(1):
-        if number > rounds:
+        closing = number > rounds or (budget is not None and number > 1 and spent >= budget)
+        if closing:
             asked = _closing(asked)
         answer = await answered(
             asked,
             models,
             recorder,
             before if number == 1 else (),
-            partial(_following, closing=number > rounds, then=then),
+            partial(_following, closing=closing, then=then),
         )
+        spent += answer["usd"] or 0.0
         calls = read_calls(answer.get("calls"))
-        if not _goes_on(answer, closing=number > rounds):
+        if not _goes_on(answer, closing):
             return answer["text"]
-        if number > rounds:
+        if closing:
             raise _no_end(question, rounds)
         keys = (f"{question.key}-{number}.tool{position}" for position in range(1, len(calls) + 1))
         answers = await together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,16 @@ async def test_AB_178_a_model_is_asked_again_with_the_answers_of_its_tools(proje
     assert [tool.name for tool in first.tools] == ["echo", "add"]
     assert (first.system, first.prompt) == ("You repair.", "do it")
     assert [answer.text for answer in second.turns[0].answers] == ["5"]
+
+
+async def test_AB_178_a_model_whose_tools_have_cost_its_budget_answers_without_them(project: EngineProject) -> None:
+    project.settings |= {"servers": {"own": {"command": SERVER}}}
+    asks = replace(calls(("add", {"a": 2, "b": 3})), usd=0.3)
+    project.models = ScriptedModels({"agent": [asks, asks, replace(asks, text="it is 5")]})
+    project.write(servers=["own"], provider="openai", model="m", maxIterations=1, maxBudgetUsd=0.5)
+    facts = await project.run()
+    assert facts.outputs == ["it is 5"]
+    assert [request.closing for request in project.models.asked("agent")] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", ["owm", "other"])
