@@ -324,3 +324,26 @@ def test_an_error_that_claude_code_tells_as_a_message_names_no_model() -> None:
     for model in ("claude-sonnet-4-6", "<synthetic>"):
         speech.line(json.dumps({"type": "assistant", "message": {"model": model, "content": []}}))
     assert speech.heard().model == "claude-sonnet-4-6"
+
+
+@pytest.mark.parametrize(
+    ("access", "only", "claude", "shell", "allowed"),
+    [
+        ("full", ("Read", "Bash"), "Read,Bash", True, {"read", "bash"}),
+        ("full", ("Write",), "Write", False, {"edit"}),
+        ("full", (), "", False, set()),
+        ("readonly", ("Grep", "Bash"), "Grep", False, {"grep"}),
+        ("minimal", ("Bash",), "", False, set()),
+    ],
+)
+def test_tools_that_a_role_names_narrow_its_access_in_the_words_of_each_program(
+    access: Any, only: tuple[str, ...], claude: str, shell: bool, allowed: set[str]
+) -> None:
+    work = Assignment("Go.", access=access, only=only, alone=True)
+    words = list(Claude().said(work, str).words)
+    assert words[words.index("--tools") + 1] == claude
+    assert ("features.shell_tool=false" in Codex().said(work, str).words) is not shell
+    said = Opencode().said(work, str)
+    [agent] = json.loads(said.environment["OPENCODE_CONFIG_CONTENT"])["agent"].values()
+    assert {name for name, rule in agent["permission"].items() if rule == "allow"} == allowed
+    assert agent["permission"]["*"] == "deny"
