@@ -48,6 +48,7 @@ def test_a_page_holds_title_text_and_both_examples() -> None:
 def test_files_of_an_example_are_taken_apart() -> None:
     assert list(example_files("a: 1\n#- b/c.yaml\nd: 2\n\n")) == [("", "a: 1"), ("b/c.yaml", "d: 2")]
     assert list(example_files("#- x.json\n{}")) == [("x.json", "{}")]
+    assert list(example_files("#- empty.yaml\n#- x.yaml\na: 1")) == [("empty.yaml", ""), ("x.yaml", "a: 1")]
 
 
 def test_writing_removes_the_pages_of_rules_that_are_gone(tmp_path: Path) -> None:
