@@ -95,9 +95,9 @@ def _unwrap(before: str, after: str) -> tuple[str, str]:
 
 
 def _join(before: str, after: str) -> str:
-    if not before or not after or before[-1].isspace() or after[0] in ",.;:!?" + _CLOSING:
+    if before[-1:].isspace() or after[:1] in f",.;:!?{_CLOSING}":
         return before + after
-    return f"{before} {after}"  # of two blanks one is left, see `_tidy`
+    return f"{before} {after}"  # of two blanks one is left and of those at the ends none, see `_tidy`
 
 
 def _tidy(text: str) -> str:
