@@ -36,11 +36,10 @@ def duplicate_key(site: Site) -> Iterator[Draft]:
           - name: greet
             run: "Greet {{input}} warmly"
     """
-    if site.piece.node is not None:
-        yield from _repeated(site, site.piece.node)
+    yield from _repeated(site, site.piece.node)
 
 
-def _repeated(site: Site, node: Node) -> Iterator[Draft]:
+def _repeated(site: Site, node: Node | None) -> Iterator[Draft]:
     match node:
         case Mapping():
             first: dict[str, Entry] = {}
@@ -50,13 +49,11 @@ def _repeated(site: Site, node: Node) -> Iterator[Draft]:
                 before = first.setdefault(entry.key.text, entry)
                 if before is not entry:
                     yield _again(site, entry, before)
-                if entry.value is not None:
-                    yield from _repeated(site, entry.value)
+                yield from _repeated(site, entry.value)
         case Sequence():
             for item in node.items:
-                if item is not None:
-                    yield from _repeated(site, item)
-        case Scalar() | Alias():
+                yield from _repeated(site, item)
+        case Scalar() | Alias() | None:
             return
 
 
