@@ -61,12 +61,9 @@ def never_silent() -> frozenset[str]:
 
 def anchor(document: Document, at: Position) -> int:
     """The line that a comment about this place belongs to: the one on which its text begins."""
-    for piece, start in _pieces(document):
-        if start <= at.line < start + len(piece.lines):
-            for span in _texts(piece):
-                if span.start.line + start < at.line <= span.end.line + start:
-                    return span.start.line + start
-    return at.line
+    pieces = ((piece, start) for piece, start in _pieces(document) if start <= at.line < start + len(piece.lines))
+    texts = (span.shift(start) for piece, start in pieces for span in _texts(piece))
+    return next((text.start.line for text in texts if text.start.line < at.line <= text.end.line), at.line)
 
 
 def _by_line(document: Document) -> dict[int, list[tuple[Span, Directive]]]:

@@ -28,13 +28,11 @@ def is_json(document: Document) -> bool:
 
 
 def add_key(piece: Piece, block: Block, key: str, value: Value, title: str, tier: Tier = Tier.SAFE) -> Fix:
-    """A new last key of an object."""
+    """A new last key of an object that has some."""
 
     def change(document: Document) -> tuple[TextEdit, ...]:
-        own = [entry for entry in block.node.entries if not entry.merged]
         if is_json(document):
-            place = document.absolute(piece, block.node.span)
-            return (_into_object(document, place, piece, own[-1] if own else None, key, value),)
+            return (_into_object(document, piece, block.node.entries[-1], key, value),)
         found = layout.insert_entry(document.tree, piece, block.node, key, written(value))
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
 
@@ -46,8 +44,7 @@ def add_key_behind(part: Part, key: str, value: Value, title: str, tier: Tier = 
 
     def change(document: Document) -> tuple[TextEdit, ...]:
         if is_json(document):
-            place = document.absolute(part.piece, part.entry.key.span)
-            return (_into_object(document, place, part.piece, part.entry, key, value),)
+            return (_into_object(document, part.piece, part.entry, key, value),)
         alone = nodes.Mapping(part.entry.key.span, (part.entry,))
         found = layout.insert_entry(document.tree, part.piece, alone, key, written(value), part.entry)
         return tuple(TextEdit(edit.span, edit.text) for edit in found)
@@ -129,12 +126,9 @@ def written(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _into_object(document: Document, place: Span, piece: Piece, last: Entry | None, key: str, value: Value) -> TextEdit:
-    """Behind `last`, on a line of its own where that is on one; else right behind the brace at `place`."""
+def _into_object(document: Document, piece: Piece, last: Entry, key: str, value: Value) -> TextEdit:
+    """Behind `last`, on a line of its own where that is on one."""
     entry = f"{json.dumps(key)}: {written(value)}"
-    if last is None:
-        at = Position(place.start.line, place.start.column + 1)
-        return TextEdit(Span(at, at), entry)
     end = document.absolute(piece, last.value.span if last.value is not None else last.key.span).end
     begin = document.absolute(piece, last.key.span).start
     lead = document.text.line(begin.line)[: begin.column]

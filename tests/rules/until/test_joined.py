@@ -100,4 +100,5 @@ def test_alternatives_of_one_text_are_one_check_and_a_bound_joins_nothing() -> N
 def test_what_follows_the_second_of_two_texts_joins_nothing() -> None:
     assert joined("The reply says PASS or APPROVED stands below") is Joined.NO
     assert joined("The reply says DONE or READY is in its last line") is Joined.NO
+    assert joined("The grade is A or I am fine") is Joined.CLAUSES
     assert joined("The reply says it or the list stands below") is Joined.CLAUSES
