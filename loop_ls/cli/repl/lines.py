@@ -34,6 +34,8 @@ HELP = """\
 /loops pause|resume|stop ID|all
 /loops approve|reject ID [TEXT]     answer a loop's question
 /loops restore ID                   restore protected files that its agent touched
+/loops retry ID [TEXT]              let a blocked loop try again, with your answer
+/loops inbox                        everything that waits for you
 /loops fork ID ITERATION            continue from there in a new run
 /loops replay ID                    apply the recorded answers to the current file
 /loops delete ID                    delete a finished loop
@@ -61,9 +63,19 @@ VERBS = {
     "approve": "/loops approve ID [TEXT]",
     "reject": "/loops reject ID [TEXT]",
     "restore": "/loops restore ID",
+    "retry": "/loops retry ID [TEXT]",
+    "inbox": "/loops inbox",
     "fork": "/loops fork ID ITERATION",
     "replay": "/loops replay ID",
     "delete": "/loops delete ID",
+}
+
+
+_ANSWERED = {
+    "approve": "Approved.",
+    "reject": "Rejected.",
+    "restore": "Files restored.",
+    "retry": "It tries again.",
 }
 
 
@@ -117,8 +129,10 @@ class Lines:
                 await self._about(verb, _id(verb, rest))
             case "pause" | "resume" | "stop":
                 await self._control(verb, _id(verb, rest))
-            case "approve" | "reject" | "restore":
+            case "approve" | "reject" | "restore" | "retry":
                 await self._answer(verb, _id(verb, rest), _behind(text, 3))
+            case "inbox":
+                await self._inbox()
             case "fork":
                 await self._fork(_id(verb, rest), rest[1:])
             case "delete":
@@ -214,7 +228,17 @@ class Lines:
     async def _answer(self, verb: str, run_id: str, feedback: str) -> None:
         answer = await self.engine.approve(run_id, None, verb == "approve", verb, feedback or None)
         if not self._refused(answer):
-            self.say({"approve": "Approved.", "reject": "Rejected."}.get(verb, "Files restored."))
+            self.say(_ANSWERED[verb])
+
+    async def _inbox(self) -> None:
+        answer = await self.engine.inbox()
+        if self._refused(answer):
+            return
+        for one in answer["waiting"]:
+            words = ", ".join(each["answer"] for each in one["answers"])
+            self._say_lines([f"{one['runId'][:8]}... {one['text']} ({words})"])
+        if not answer["waiting"]:
+            self.say("Nothing waits for you.")
 
     async def _fork(self, run_id: str, rest: list[str]) -> None:
         if len(rest) != 1 or not rest[0].isdecimal():

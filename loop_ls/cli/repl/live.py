@@ -12,6 +12,7 @@ from typing import Self
 
 from loop_ls.cli.watch.words import ending
 from loop_ls.client import EngineClient
+from loop_ls.contract.questions import answers_to, first_line
 from loop_ls.engine.roles.driver_events import DriverEvents
 from loop_ls.report.terminal_text import shown
 from loop_ls.text.json_value import JsonObject
@@ -41,13 +42,17 @@ class Showing:
             await asyncio.wait({self._task}, timeout=1)
 
     async def to_the_end(self, run_id: str, say: Callable[[str], None]) -> None:
-        """Show a run until it has ended, then how."""
+        """Show a run until it has ended, then how; or until it asks a person, who is given the prompt to answer."""
         live = _Live(say)
         while True:
             event = await self._heard.get()
             if event.get("runId") != run_id:
                 continue
             live.hear(event)
+            if event["kind"] == "manual_approval_required":
+                words = ", ".join(f"/loops {answer} {run_id[:8]}" for answer in answers_to(event))
+                say(f"It asks: {shown(first_line(event))} Answer with {words}.")
+                return
             if event["kind"] in ENDS:
                 break
         answer = await self._engine.status(run_id)

@@ -9,6 +9,7 @@ from loop_ls.cli.runs.runs_table import iteration, outcome, since
 from loop_ls.cli.watch.words import error_text
 from loop_ls.contract.amounts import clock, cost_of, money
 from loop_ls.contract.endings import sign
+from loop_ls.contract.questions import answers_to
 from loop_ls.report.terminal_text import first_line, shown, width
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def status(answer: ShownLoop) -> list[str]:
     if error := state.get("error"):
         lines.append(f"  error      {shown(error['message'])}")
     if asked := state.get("pendingApproval"):
-        lines.append(f"  asks       {cut(asked.get('output') or '', 80)}  (/loops approve {state['runId'][:8]})")
+        verb = next(iter(answers_to(asked)))
+        lines.append(f"  asks       {cut(asked.get('output') or '', 80)}  (/loops {verb} {state['runId'][:8]})")
     rows = [["#", "ROLE", "STATUS", "SUMMARY"]]
     for stage in answer["stages"]:
         said = stage.get("result_summary") or stage.get("output") or error_text(stage)

@@ -42,7 +42,7 @@ class Surfaces:
 
     def __init__(self, project: CliProject) -> None:
         self.project = project
-        self.editors = {"editor": self._editor("Helix"), "vscode": self._editor("Visual Studio Code")}
+        self.editors: dict[str, RawClient] = {}
 
     def close(self) -> None:
         for client in self.editors.values():
@@ -99,6 +99,8 @@ class Surfaces:
 
     def _command(self, surface: str, name: str, argument: Json) -> Json:
         params = {"command": name, "arguments": [argument]}
+        if surface not in self.editors:
+            self.editors[surface] = self._editor("Visual Studio Code" if surface == "vscode" else "Helix")
         return dict(self.editors[surface].ask("workspace/executeCommand", params)["result"])
 
     async def _http(self, method: str, path: str, **more: Any) -> httpx.Response:

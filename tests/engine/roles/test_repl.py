@@ -178,3 +178,20 @@ async def test_UP_92_protected_files_are_put_back_at_the_prompt(served: ServedPr
     assert await Prompt(served).type(f"/loops restore {run_id}") == "Files restored."
     await served.ended(run_id)
     assert (served.root / "package.json").read_text() == "{}"
+
+
+async def test_UP_96_a_blocked_loop_gives_the_prompt_back_and_is_answered_there(served: ServedProject) -> None:
+    """It was followed until its end, which did not come while nobody could type an answer."""
+    served.say(write="STATUS: BLOCKED\nWhich sea?", try_2="text")
+    prompt = Prompt(served)
+    told = await asyncio.wait_for(prompt.type("/loops start pair Write a poem."), 60)
+    run_id = str((await served.engine.runs())["runs"][0]["runId"])
+    assert "It asks: `write` cannot continue: Which sea?" in told
+    assert f"Answer with /loops retry {run_id[:8]}, /loops reject {run_id[:8]}." in told
+    assert f"(/loops retry {run_id[:8]})" in await Prompt(served).type(f"/loops status {run_id}")
+    listed = await Prompt(served).type("/loops inbox")
+    assert f"{run_id[:8]}... `pair` is blocked: `write` cannot continue: Which sea? (retry, reject)" in listed
+    assert await Prompt(served).type(f"/loops retry {run_id[:8]} The Baltic.") == "It tries again."
+    assert (await served.ended(run_id))["reason"] == "approved"
+    assert "The Baltic." in served.models.prompts("try-2")[0]
+    assert await Prompt(served).type("/loops inbox") == "Nothing waits for you."
