@@ -19,6 +19,7 @@ import pytest
 from loop_ls.engine.core.ports import ModelRequest
 from loop_ls.engine.enhance.ops.catalogue import ENHANCER_ALLOWED_OPS
 from loop_ls.engine.enhance.plan import apply
+from tests.engine.enhance.flows import planning_case
 from tests.engine.enhance.loops import Loop, failing, plan_of
 
 Op = dict[str, Any]
@@ -288,3 +289,36 @@ async def test_EB_126_what_is_behind_a_gate_never_runs_without_it(behind: str, p
     loop = Loop(GATED, script, [plan_of(*plan)], {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"})
     assert (await loop.run()).reason == "no_ops"
     assert loop.prompts(behind) == []
+
+
+AROUND = [
+    {"op": "add_step", "name": "fresh", "run": "Write about {{input}}", "before": "publish"},
+    {"op": "set_instructions", "target": "publish", "run": "Publish {{fresh}}. A note: {{draft}}"},
+]
+NOTES = CHECKED.replace("steps:\n", "steps:\n  - {name: notes, run: 'Note {{input}}'}\n").replace(
+    "about {{input}}", "about {{notes}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        (CHECKED, AROUND),
+        (JUDGED, [AROUND[0], {**AROUND[1], "run": "Publish {{fresh}}, not {{draft}} {{polish}}"}]),
+        (NOTES, [{**AROUND[1], "run": "Publish {{notes}}. A note: {{draft}}"}]),
+    ],
+    ids=["checked", "judged", "earlier"],
+)
+def test_EB_126_no_work_goes_past_its_check(text: str, plan: list[Op]) -> None:
+    planned = planning_case(text).plan(*plan)
+    [refusal] = planned.refused
+    assert (refusal.op, refusal.code) == ("set_instructions", "changes_result")
+    assert "past" in refusal.message
+
+
+def test_EB_126_work_that_goes_through_its_check_may_be_another() -> None:
+    """Control: a new step before the checked one, and behind it one that has a check of its own."""
+    through = {"op": "set_instructions", "target": "draft", "run": "Write {{fresh}} about {{input}}"}
+    checked = {"op": "add_verifier", "name": "look", "checks": "fresh", "criterion": "It is short"}
+    assert planning_case(CHECKED).plan({**AROUND[0], "before": "draft"}, through).refused == ()
+    assert planning_case(CHECKED).plan(AROUND[0], checked, AROUND[1]).refused == ()

@@ -115,15 +115,15 @@ def source_of(document: Document, name: str) -> tuple[str, ...]:
     return tuple(one for one in producers(name) if document.element(one) is not None)[:1] or (name,)
 
 
-def reaches(document: Document, name: str) -> frozenset[str]:
-    """All that flows into an element, through as many others as it takes."""
+def reaches(document: Document, name: str, stops: frozenset[str] = frozenset()) -> frozenset[str]:
+    """All that flows into an element, through as many others as it takes, but not through `stops`."""
     found, waiting = set[str](), [name]
     while waiting:
         element = document.element(waiting.pop())
         if element is not None:
             fresh = reads(document, element) - found
             found |= fresh
-            waiting.extend(fresh)
+            waiting.extend(fresh - stops)
     return frozenset(found)
 
 

@@ -43,8 +43,10 @@ class Verifiers:
 
 
 def prompts(element: Element) -> tuple[str, ...]:
-    """What an element asks models, a vote of several included."""
-    return tuple(slot.scalar.text for slot in element.slots if slot.kind in ("run", "prompt"))
+    """What an element asks models, a vote of several and a step that has another workflow ask included."""
+    template = element.reference is not None and element.reference.kind == "template"
+    asking = ("run", "prompt", "with") if template else ("run", "prompt")
+    return tuple(slot.scalar.text for slot in element.slots if slot.kind in asking)
 
 
 def _subject(document: Document, name: str) -> str:

@@ -7,7 +7,7 @@ value, comes from its author, who may do all of this.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, told_across
@@ -110,6 +110,26 @@ def _flow(it: Compared) -> Iterator[Violation]:
         if lost:
             gone = ", ".join(f"`{one}`" for one in sorted(lost))
             yield Violation("changes_result", name, f"{gone} would no longer reach `{name}`", repr(sorted(lost)))
+
+
+def _past(it: Compared) -> Iterator[Violation]:
+    """What the result is made of goes through what is checked, as before: a new step that works while the checked one
+    repeats a constant has nobody who looks at it."""
+    first, checks = it.base.first, it.base.verifiers
+    for result, _ in tail(first)[-1:]:
+        checked = {one.name for one in first.elements if one.loop is not None and one.loop.text("until")}
+        checked = (checked | set(checks.checked.values()) | it.base.looked_at) & reaches(first, result)
+        if not checked or it.now.element(result) is None:
+            continue
+        stops = frozenset(checked | checks.checked.keys() | checks.added_for())
+        fresh = reaches(it.now, result, stops) - reaches(first, result, stops) - stops
+        for name in sorted(one for one in fresh if it.now.element(one) is not None):
+            told = f"`{name}` would reach `{result}` past {_named(checked)}, which is checked"
+            yield Violation("changes_result", name, told, result)
+
+
+def _named(names: Iterable[str]) -> str:
+    return " and ".join(f"`{one}`" for one in sorted(names))
 
 
 # -- what guards and checks --------------------------------------------------------------------------------
@@ -293,7 +313,7 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies, _rates),
+    *(_result, _flow, _past, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies, _rates),
     *(_order, _reach, _leaks, _limits),
 )
 

@@ -162,3 +162,16 @@ async def test_EB_126_several_models_that_vote_on_pass_or_fail_check_the_work() 
     loop = Loop(text, {"draft": "bad", "review": "FAIL", "publish": "p"}, knobs={"maxRounds": 1})
     assert (await loop.run()).reason == "max_rounds"
     assert loop.kinds() == {"draft": "verifier_fail"}
+
+
+async def test_EB_126_a_step_that_has_another_workflow_ask_for_pass_or_fail_checks_the_work() -> None:
+    part = CHILD + "steps: [{name: ask, run: '{{question}}'}]\n"
+    text = HEAD + (
+        "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+        "  - {name: review, template: {name: part, with: {question: 'PASS or FAIL: {{draft}}'}}}\n"
+        "  - {name: publish, needs: [review], run: 'Publish {{draft}}'}\n"
+    )
+    script = {"draft": "bad", "ask": "FAIL", "publish": "p"}
+    loop = Loop(text, script, knobs={"maxRounds": 1}, more={"part.yaml": part})
+    assert (await loop.run()).reason == "max_rounds"
+    assert loop.kinds() == {"draft": "verifier_fail"}
