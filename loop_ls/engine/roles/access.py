@@ -7,6 +7,7 @@ that a server offers is left out: no setting can add what would let loops start 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -32,6 +33,10 @@ from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox
 from loop_ls.formats.role_loop.roles import Access
 from loop_ls.text.json_value import Json
 
+logger = logging.getLogger(__name__)
+
+#: What a tool raises that did not think of something; all else is for the run.
+_MISTAKES = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 #: Names of tools that no stage gets, whoever offers them.
 EXCLUDED = re.compile(r"(?:.*__)?(?:loops?|background_?tasks?|schedules?|webhooks?|cron)(?:[_-].*)?", re.IGNORECASE)
 
@@ -178,3 +183,6 @@ class RoleToolbox:
                 return Outcome(await own.run(arguments))
         except Refusal as refusal:
             return Outcome(str(refusal), failed=True)
+        except _MISTAKES:  # the model can do something else; the work of its stage would be lost
+            logger.exception("the tool %s of a stage failed", name)
+            return Outcome(f"`{name}` failed unexpectedly; try something else.", failed=True)

@@ -520,3 +520,41 @@ def test_RB_108_a_role_that_nobody_knows_has_no_access() -> None:
     assert "nosuch" not in known_roles()
     assert Role("x", "readonly", None, "").access == "readonly"
     assert SETTINGS
+
+
+async def test_a_mistake_in_a_tool_is_its_answer_and_no_end_of_the_stage(
+    explorer: Call, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr("loop_ls.engine.roles.tools.files._text_of", broken)
+    outcome = await explorer("file_read", path="a.py")
+    assert (outcome.failed, "`file_read` failed" in outcome.text) == (True, True)
+    assert "a mistake of ours" not in outcome.text
+    assert "a mistake of ours" in caplog.text
+    assert not (await explorer("file_list")).failed
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("file_read", {"path": "a.py", "first": "9" * 5000}),
+        ("file_read", {"path": "a.py", "lines": "9" * 5000}),
+        ("file_read", {"path": "a\0b"}),
+        ("file_read", {"path": "a" * 5000}),
+        ("file_list", {"path": "\ud800"}),
+        ("file_search", {"query": "x", "path": "a/" * 3000}),
+        ("todo_add", {"title": "\ud800" * 10}),
+        ("artifact_read", {"id": "\0"}),
+        ("shell", {"command": "cat 'a\0b'"}),
+        ("shell", {"command": "cat \ud800"}),
+        ("shell", {"command": "head -n " + "9" * 5000 + " a.py"}),
+    ],
+)
+async def test_odd_arguments_are_no_mistake_of_a_tool(
+    explorer: Call, caplog: pytest.LogCaptureFixture, tool: str, given: dict[str, Any]
+) -> None:
+    outcome = await explorer(tool, **given)
+    assert outcome.text
+    assert "a mistake" not in outcome.text and not [one for one in caplog.records if one.exc_info]

@@ -11,6 +11,8 @@ from loop_ls.text.json_value import Json, JsonObject
 Arguments = Mapping[str, Json]
 #: Characters of one answer; more would push everything else out of a model's context.
 MOST = 50_000
+#: Digits of a number: no file has more lines.
+LONGEST_NUMBER = 12
 
 
 class Refusal(Exception):
@@ -58,7 +60,7 @@ def text(arguments: Arguments, name: str, otherwise: str | None = None) -> str:
 
 def number(arguments: Arguments, name: str, otherwise: int) -> int:
     written = text(arguments, name, str(otherwise)).strip()
-    if not written.isascii() or not written.isdigit():
+    if not written.isascii() or not written.isdigit() or len(written) > LONGEST_NUMBER:
         raise Refusal(f"`{name}` must be an integer from 0, not `{written[:40]}`.")
     return int(written)
 

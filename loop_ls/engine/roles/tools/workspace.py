@@ -21,8 +21,13 @@ class Workspace:
             raise Refusal("A path cannot contain NUL.")
         try:
             path = (self.root / given).resolve()
-        except (OSError, RuntimeError):
-            raise Refusal(f"`{given}` is a link that cannot be resolved.") from None
+            path.lstat()
+        except FileNotFoundError:
+            pass  # it may be written
+        except (OSError, RuntimeError, UnicodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is a link in a circle, or no text"
+            named = given[:200].encode("utf-8", "replace").decode()
+            raise Refusal(f"`{named}` cannot be a path here: {why}.") from None
         if not path.is_relative_to(self.root):
             raise Refusal(f"`{given}` is outside the workspace.")
         if is_engine_data(path):
