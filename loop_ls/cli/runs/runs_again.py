@@ -65,7 +65,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     take = verbs.add_parser("import", help="Add an exported run to the record")
     take.add_argument("file", metavar="FILE|-", help="What runs export wrote (-: read from standard input)")
     common(take, True)
-    for name, line in (("approve", "approve a run that waits for you"), ("reject", "reject a run that waits for you")):
+    for name, line in (("approve", "Approve a run that waits for you"), ("reject", "Reject a run that waits for you")):
         verb = verbs.add_parser(name, help=line)
         verb.add_argument("id", metavar="ID|all", help="Run id, or all runs that wait for approval")
         verb.add_argument("--loop", metavar="ID", help="Which pending approval, if there are several")

@@ -87,7 +87,7 @@ def to_role_loop(gist: Gist) -> Converted:
             case "before":
                 return "(the outcome of the iteration before)"
             case "part":
-                return f"(what {ref.name} gave)"
+                return f"(the result of {ref.name})"
             case _:
                 return f"{{{{{given[ref.name]}}}}}"
 
@@ -125,7 +125,7 @@ def to_assistant(gist: Gist) -> Converted:
             case "before":
                 return "(the result of your last round)"
             case "part":
-                return f"(what came of {ref.name})"
+                return f"(the result of {ref.name})"
             case _:
                 return defaults.get(ref.name) or f"({ref.name}, from your task)"
 

@@ -125,7 +125,7 @@ def test_a_workflow_loop_becomes_roles_with_its_texts(convert: Any, here: Path) 
     assert written["roles"][0]["prompt"] == (
         "(the goal)|(the goal)|(the outcome of the iteration before)|calm|of this round"
     )
-    assert written["roles"][1]["prompt"] == "Review (what write gave) by {{audience}}"
+    assert written["roles"][1]["prompt"] == "Review (the result of write) by {{audience}}"
     assert [one["name"] for one in written["parameters"]] == ["audience"]
     assert written["termination_condition"] == {
         "type": "goal_bound",
