@@ -41,7 +41,7 @@ def _is_misspelt(unknown: Unknown, view: ObjectView) -> bool:
 def syntax(view: ObjectView) -> Iterator[Draft]:
     """Role file whose keys cannot be read.
 
-    They stand in YAML between two lines `---` at the top; the instructions of the role are the text below. Agents of
+    They are in YAML between two lines `---` at the top; the instructions of the role are the text below. Agents of
     Claude Code, which reads less strictly, are not reported.
 
     Bad::
