@@ -14,7 +14,7 @@ from loop_ls.engine.core.plan import BESIDE, FILTERS
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.index.disk.uris import path_of, uri_of
-from loop_ls.text.json_value import Json, JsonObject, int_field
+from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
@@ -38,12 +38,32 @@ class EarlierOutputs:
         place = str(body.get("place", ""))
         name, _, below = place.partition("/")
         match kind:
+            case "run_started":
+                self._pinned(as_object(as_object(body.get("plan")).get("part")).get("pinned"))
             case "step_completed" if not below:
                 self.outputs[str(body.get("step"))] = str(body.get("output", ""))
             case "step_skipped" if not below:
                 self.skipped.add(str(body.get("step")))
             case "iteration" if below.isdigit() and int_field(body, "iteration"):
                 self.iterations.setdefault(name, []).append(str(body.get("output", "")))
+
+    def _pinned(self, given: Json) -> None:
+        """What a run of a part used of steps before it. One that somebody typed has no iterations."""
+        for one in map(as_object, given if isinstance(given, list) else ()):
+            name = str(one.get("name"))
+            self.outputs[name] = str(one.get("output", ""))
+            if "iterations" not in one:
+                self.iterations[name] = []
+
+    def over(self, before: EarlierOutputs) -> EarlierOutputs:
+        """With what only the run `before` has, from which this one took outputs."""
+        own = self.outputs.keys() | self.skipped
+        return EarlierOutputs(
+            self.run_id,
+            {**{name: text for name, text in before.outputs.items() if name not in own}, **self.outputs},
+            (before.skipped - own) | self.skipped,
+            {**before.iterations, **self.iterations},
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,8 @@ def _pinned(element: Element, request: StartRequest) -> JsonObject:
         return _of_run(element, earlier)
     where = "this file has no earlier run" if earlier is None else f"run {earlier.run_id} has none"
     told = f"The output of `{name}` is needed, but {where}."
-    raise Refused("not_found", told, f"Start at `{name}` or earlier, or pass its output (`pinned`).", {"names": [name]})
+    hint = f"Start at `{name}` or earlier, or pass its output (`pinned`, `--pin {name}=TEXT`)."
+    raise Refused("not_found", told, hint, {"names": [name]})
 
 
 def _of_run(element: Element, earlier: EarlierOutputs) -> JsonObject:

@@ -80,6 +80,25 @@ def test_WB_169_a_pinned_output_stands_for_a_step(project: CliProject) -> None:
     assert (given.returncode, given.stdout) == (0, "a report on mine\n"), given.stderr
 
 
+def test_a_part_can_be_run_again_and_again_and_from_further_up(project: CliProject) -> None:
+    ran(project)
+    for _ in range(2):
+        done = project.call("run", "develop.yaml", "--start-from", "report")
+        assert (done.returncode, done.stdout) == (0, "another report\n"), done.stderr
+    project.write("develop.answers.yaml", ANSWERS + "  - say: the plan\n")
+    above = project.call("run", "develop.yaml", "--start-from", "develop")
+    assert (above.returncode, above.stdout) == (0, "the report\n"), above.stderr
+    assert "report" in kinds(project, newest(project))
+
+
+def test_a_typed_output_stays_for_the_next_part(project: CliProject) -> None:
+    ran(project)
+    typed = project.call("run", "develop.yaml", "--start-from", "report", "--pin", "develop=mine")
+    assert typed.stdout == "a report on mine\n", typed.stderr
+    again = project.call("run", "develop.yaml", "--start-from", "report")
+    assert (again.returncode, again.stdout) == (0, "a report on mine\n"), again.stderr
+
+
 def test_outputs_of_a_run_are_refused_where_all_steps_run(project: CliProject) -> None:
     first = ran(project)
     done = project.call("run", "develop.yaml", "--input", "x", "--outputs-of", first)
