@@ -41,6 +41,7 @@ class ClientFacts:
     confirms_edits: bool = False
     renames_files: bool = False
     creates_files: bool = False
+    moves_files: bool = False
     fold_limit: int | None = None
     related_information: bool = False
     diagnostic_tags: bool = False
@@ -98,6 +99,7 @@ def client_facts(params: JsonObject) -> ClientFacts:
         confirms_edits=isinstance(at("workspace.workspaceEdit.changeAnnotationSupport"), dict),
         renames_files=said("workspace.fileOperations.willRename"),
         creates_files="create" in _texts(at("workspace.workspaceEdit.resourceOperations")),
+        moves_files="rename" in _texts(at("workspace.workspaceEdit.resourceOperations")),
         fold_limit=_count(at("textDocument.foldingRange.rangeLimit")),
         related_information=said("textDocument.publishDiagnostics.relatedInformation"),
         diagnostic_tags=bool(at("textDocument.publishDiagnostics.tagSupport")),

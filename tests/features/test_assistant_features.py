@@ -98,6 +98,22 @@ def test_a_whole_assistant_in_a_list(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("flow.checks.yaml", "assert:\n  - $0"),
+        ("flow.checks.yaml", "assert:\n  $0"),
+        ("flow.cases.yaml", "tests:\n  - $0"),
+        (SETTINGS_FILE, "enhance:\n  fallbackPool:\n    - $0"),
+    ],
+)
+def test_no_assistant_is_offered_in_a_list_of_something_else(ask: Ask, path: str, source: str) -> None:
+    flow = "#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  - {name: a, run: b}\n"
+    labels = asked(ask, f"{flow}#- {path}\n{source}", path).labels
+    assert labels
+    assert not [one for one in labels if one.startswith("assistant")]
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ("{$0}", set(ASSISTANT.keys)),

@@ -108,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
         asked = wanted(args)
         if args.compare and (args.provider or args.model or args.detach or args.agree_only):
             raise Wrong("`--compare` sets the models and waits for the runs")
+        if args.compare and args.idempotency_key:
+            raise Wrong("`--idempotency-key` is for one run, and `--compare` starts several")
     except Wrong as wrong:
         return refuse(refusal("bad_argument", f"{wrong}."), args.json)
     manner = RunOptions(args.json, args.verbose, args.detach, args.yes)
@@ -162,6 +164,8 @@ async def _compare(
     """One run after the other, then all of them side by side. Exit status 0: each ended well, else that of the first
     one that did not. Nothing is paid for one where another cannot be run."""
     from loop_ls.cli.runs.runs_compare import compare
+    from loop_ls.cli.watch.interrupt import INTERRUPTED
+    from loop_ls.cli.watch.unseen import to_the_end
 
     for each in models:
         told: Agreed | Refusal
@@ -180,8 +184,12 @@ async def _compare(
         run_id = answer["runId"]
         if not manner.as_json:
             print(shown(f"{'/'.join(each.values())}: {run_id[:6]}"), file=sys.stderr)
-        async for _ in engine.to_the_end(status["engine"]["position"], run_id):
-            continue
+        followed = await to_the_end(engine, run_id, status["engine"]["position"], manner.may_ask)
+        if followed.interrupted:
+            refuse(refusal("interrupted", f"{run_id[:6]} was stopped; nothing is compared."), manner.as_json)
+            return INTERRUPTED
+        if followed.unanswered:
+            print(f"loop-ls: {run_id[:6]} was stopped: it waits for a decision, and nobody can answer.", file=sys.stderr)
         ended = await engine.status(run_id)
         ids.append(run_id)
         statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)

@@ -1,7 +1,7 @@
 """`loop-ls test`: run a loop file on each of its test cases and judge the runs by its checks.
 
 Every trial is a run of its own, so what it cost and why it failed is in the record of runs like all else. Exit status:
-0 when all passed, 1 when one did not, 2 when a trial was refused.
+0 when all passed, 1 when one did not, 2 when a trial was refused, 5 when Ctrl-C stopped one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,12 @@ from loop_ls.cli.arguments import add_model, from_one, print_json
 from loop_ls.cli.commands.run import RunOptions, completed, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, target_of
+from loop_ls.cli.watch.interrupt import INTERRUPTED
+from loop_ls.cli.watch.unseen import Unseen, to_the_end
 from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.endings import ending
 from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import unusable
 from loop_ls.engine.checks.outcome import recorded_score
@@ -35,6 +38,7 @@ from loop_ls.text.json_value import JsonObject
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Agreed, Refusal
+    from loop_ls.contract.run_state import RunStateView
 
 HELP = "run a loop file on its test cases and judge it by its checks"
 
@@ -108,10 +112,12 @@ def run(args: argparse.Namespace) -> int:
             try:
                 startable = await _startable(engine, requests, manner)
                 for trial_name, case, request in _in_turn(suite, startable, args.repeat):
-                    trial = await _trial(engine, trial_name, case, request, manner)
+                    trial, goes_on = await _trial(engine, trial_name, case, request, manner)
                     trials.append(trial)
                     if not args.json:
                         print("\n".join(trial_lines(trial)), flush=True)
+                    if not goes_on:
+                        return max(_told(suite, trials, args), INTERRUPTED)
             except Refused as refused:
                 if trials:
                     _write_report(suite, trials, args)
@@ -178,40 +184,62 @@ def _request(suite: Suite, case: Case, args: argparse.Namespace) -> JsonObject:
     return request
 
 
-async def _trial(engine: EngineClient, name: str, case: Case, request: JsonObject, manner: RunOptions) -> Trial:
-    """Raises `Refused`."""
+async def _trial(
+    engine: EngineClient, name: str, case: Case, request: JsonObject, manner: RunOptions
+) -> tuple[Trial, bool]:
+    """Also whether to go on: not after Ctrl-C. Raises `Refused`."""
     if case.skip:
-        return Trial(name, "skipped", (case.skip,))
+        return Trial(name, "skipped", (case.skip,)), True
     status = await engine.engine_status()
     if not status["ok"]:
         raise Refused(status)
     answer = await start(engine, request, manner)
     if not answer["ok"]:
         raise Refused(answer)
-    run_id, problems, undecided = answer["runId"], list[str](), False
-    events = engine.to_the_end(status["engine"]["position"], run_id)
-    checked = [event async for event in events if event["kind"] == "checked"]
-    for event in checked:
-        if event.get("verdict") != "pass":
-            warns = event.get("severity") == "warn"
-            undecided = undecided or (event.get("verdict") == "error" and not warns)
-            problems.append(_problem(event, warns))
+    run_id = answer["runId"]
+    followed = await to_the_end(engine, run_id, status["engine"]["position"], manner.may_ask)
     ended = await engine.status(run_id)
     if not ended["ok"]:
         raise Refused(ended)
-    state, score = ended["state"], recorded_score(checked)
-    seconds, usd = state["elapsedMs"] / 1000, state.get("costUsd")
+    return _judged(name, followed, ended["state"]), not followed.interrupted
+
+
+def _judged(name: str, followed: Unseen, state: RunStateView) -> Trial:
+    """What came of the run of a trial."""
+    checked = [event for event in followed.events if event["kind"] == "checked"]
+    wrong = [event for event in checked if event.get("verdict") != "pass"]
+    problems = [_problem(event) for event in wrong]
+    undecided = any(event.get("verdict") == "error" and not _warns(event) for event in wrong)
+    trial = Trial(
+        name, "passed", (), state["runId"], state["elapsedMs"] / 1000, state.get("costUsd"), recorded_score(checked)
+    )
     if state.get("exitCode") == 0:
-        return Trial(name, "passed", tuple(problems), run_id, seconds, usd, score)
-    if state.get("reason") != "verification":
-        why = error_text(state) or state.get("because") or state.get("reason")
-        problems.append(f"the run ended as {state['status']}: {why}")
-    return Trial(name, "error" if undecided else "failed", tuple(problems), run_id, seconds, usd, score)
+        return replace(trial, problems=tuple(problems))
+    if followed.unanswered:
+        problems.append("the run was stopped: it waits for a decision, and there is no terminal to ask on")
+    elif followed.interrupted:
+        goes_on = state.get("exitCode") is None
+        problems.append("the run continues" if goes_on else "the run was stopped")
+    elif state.get("reason") != "verification":
+        problems.append(_how_it_ended(state))
+    no_verdict = undecided or followed.unanswered or followed.interrupted
+    return replace(trial, ending="error" if no_verdict else "failed", problems=tuple(problems))
 
 
-def _problem(event: JsonObject, warns: bool) -> str:
+def _how_it_ended(state: RunStateView) -> str:
+    told = ending(state)
+    short = told["short"] if told else state["status"]
+    why = error_text(state) or state.get("because") or ""
+    return f"the run ended: {short}" + (f": {why}" if why and why != short else "")
+
+
+def _warns(event: JsonObject) -> bool:
+    return event.get("severity") == "warn"
+
+
+def _problem(event: JsonObject) -> str:
     iteration = f", iteration {event['iteration']}" if event.get("iteration") else ""
-    kind = "warning: " if warns else "no verdict: " if event.get("verdict") == "error" else ""
+    kind = "warning: " if _warns(event) else "no verdict: " if event.get("verdict") == "error" else ""
     return f"{kind}{event['check']} ({event.get('on', 'result')}{iteration}): {event.get('reason', '')}"
 
 

@@ -5,14 +5,13 @@ Progress goes to standard error, the result to standard output, so that a pipe g
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.arguments import print_json
+from loop_ls.cli.watch.interrupt import INTERRUPTED, Stop
 from loop_ls.cli.watch.model import Watched, mark
 from loop_ls.cli.watch.plain import told
 from loop_ls.cli.watch.questions import Questions
@@ -28,12 +27,8 @@ if TYPE_CHECKING:
     from loop_ls.cli.watch.live import LivePicture
     from loop_ls.cli.watch.typed import AskLine
     from loop_ls.client import EngineClient
-    from loop_ls.contract.answers import Controlled, Refusal
     from loop_ls.contract.run_state import RunStateView
 
-INTERRUPTED = 5
-#: After a stop the last facts come within this; the engine needs milliseconds.
-STOP_SECONDS = 10.0
 #: Words of `execution.logging`.
 LOUD = frozenset({"debug", "verbose", "noisy"})
 GONE = "lost the connection to the engine; reconnecting…"
@@ -51,7 +46,7 @@ async def watch(
     """Follow `run_id` from `position`; its exit status (0, 3, 4, 5). `ask` asks the person what a run wants to
     know; None: nobody can answer."""
     watched = Watched()
-    stop, lost = _Stop(engine, run_id), _Lost(watched)
+    stop, lost = Stop(engine, run_id), _Lost(watched)
     with _screen(watched, lost, as_json) as picture, stop.on_interrupt():
         lost.aloud = picture is None and not as_json
         questions = Questions(engine, run_id, ask, nullcontext if picture is None else picture.put_aside)
@@ -77,7 +72,7 @@ async def _follow(
     watched: Watched,
     picture: LivePicture | None,
     lost: _Lost,
-    stop: _Stop,
+    stop: Stop,
     questions: Questions,
     verbose: bool,
     as_json: bool,
@@ -183,55 +178,3 @@ class _Lost:
         if self._watched.end is not None:
             return ""
         return "Ctrl-C stops the run" if self._there else GONE
-
-
-class _Stop:
-    """Ctrl-C: the first one stops the run, the second leaves it alone."""
-
-    def __init__(self, engine: EngineClient, run_id: str) -> None:
-        self._engine, self._run_id = engine, run_id
-        self._given_up = asyncio.Event()
-        self._stopping: asyncio.Task[Controlled | Refusal] | None = None
-
-    @contextmanager
-    def on_interrupt(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        undo = _handle(loop, self._interrupted)
-        try:
-            yield
-        finally:
-            undo()
-
-    def _interrupted(self) -> None:
-        if self._stopping is not None:
-            self._given_up.set()
-            return
-        loop = asyncio.get_running_loop()
-        self._stopping = loop.create_task(self._engine.stop(self._run_id))
-        loop.call_later(STOP_SECONDS, self._given_up.set)
-
-    async def unless_given_up(self, coming: Awaitable[JsonObject | None]) -> JsonObject | None:
-        """The next event; None when the person gave up, or there are no more."""
-        waiting = asyncio.ensure_future(coming)
-        leaving = asyncio.ensure_future(self._given_up.wait())
-        try:
-            await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            return None if not waiting.done() else waiting.result()
-        finally:
-            for task in (waiting, leaving):
-                task.cancel()
-            await asyncio.gather(waiting, leaving, return_exceptions=True)
-
-
-def _handle(loop: asyncio.AbstractEventLoop, interrupted: Callable[[], None]) -> Callable[[], None]:
-    """Ctrl-C, and the end of the terminal, call `interrupted`. Answers what undoes that."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.getsignal(number) for number in numbers]
-    for number in numbers:
-        signal.signal(number, lambda *_: loop.call_soon_threadsafe(interrupted))
-
-    def undo() -> None:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-    return undo

@@ -39,7 +39,7 @@ from loop_ls.formats.settings.enhance import INHERIT, Knobs, is_enabled, knobs
 from loop_ls.index.disk.skill_files import skill_files
 from loop_ls.index.document import Document
 from loop_ls.index.effective import execution_models
-from loop_ls.text.json_value import Json, as_object
+from loop_ls.text.json_value import Json, as_object, float_field
 
 #: Agents of the command line that go their own way when they are asked for one structured answer, by the name of
 #: their program.
@@ -95,6 +95,8 @@ class EnhancePreparer:
         settings, wrong = knobs(section, key)
         if request.max_iterations is not None:  # of a loop of rounds, whose workflow keeps its own limits
             settings = replace(settings, max_rounds=min(settings.max_rounds, request.max_iterations))
+        if (most := float_field(prepared.started.limits, "budgetUsd")) is not None:  # what a start says is what holds
+            settings = replace(settings, budget_cap_usd=min(settings.budget_cap_usd, most))
         if wrong:  # of a list, whose entries only the knobs look at
             raise Refused("bad_argument", f"`enhance`: {wrong[0].message}.", "Fix it, then start the loop again.")
         files = await asyncio.to_thread(editable_files, settings, request.root, prepared.started)
@@ -220,7 +222,7 @@ def _as_loop(
     plan = {
         **started.plan,
         "maxIterations": None,
-        "knobs": {**knobs_, "maxRounds": settings.max_rounds},
+        "knobs": {**knobs_, "maxRounds": settings.max_rounds, "budgetCapUsd": settings.budget_cap_usd},
         "planner": {"provider": planner.target.provider, "model": planner.target.model},
         "headless": not editor,
         **({"holder": holder} if editor and (holder := request.enhance.get("holder")) else {}),
@@ -237,7 +239,7 @@ def _as_loop(
         "criterion": {"type": "failure_report", "value": settings.convergence_mode},
     }
     warnings = _warnings(prepared)
-    warnings += [] if evidence is None else told_before(evidence, settings)
+    warnings += [] if evidence is None else told_before(evidence, settings, request.mock)
     if files:
         warnings.append(f"Plans may also edit {', '.join(f'`{path}`' for path in files)} (`enhance.files`).")
     if (cli := _unsuitable(snapshot, planner.target.provider)) is not None:

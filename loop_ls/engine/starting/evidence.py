@@ -59,15 +59,13 @@ def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
     }
 
 
-def told_before(evidence: RecordedEvidence, knobs: Knobs) -> list[str]:
-    """What somebody should know before real runs are made."""
+def told_before(evidence: RecordedEvidence, knobs: Knobs, is_mock: bool) -> list[str]:
+    """What somebody should know before so many runs are made."""
     cases = evidence["cases"]
     held = sum(one["held"] for one in cases)
     seen = len(cases) - held
-    told = (
-        f"Up to {knobs.max_trials} real runs on {count(seen, 'case')} and {held} held out, "
-        f"for at most {money(knobs.budget_cap_usd)}."
-    )
+    kind, price = ("mock", "at no cost") if is_mock else ("real", f"for at most {money(knobs.budget_cap_usd)}")
+    told = f"Up to {knobs.max_trials} {kind} runs on {count(seen, 'case')} and {held} held out, {price}."
     plans = max(0, knobs.max_trials - seen) // (min(knobs.minibatch, seen) + seen)
     if plans < knobs.max_rounds - 1:
         told += f" `maxTrials` allows about {count(plans, 'plan')}."

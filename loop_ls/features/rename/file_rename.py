@@ -1,4 +1,4 @@
-"""What has to change in workflow files when some of them get another path: names and references.
+"""What has to change in workflow files when some of them get another path: names and references. Which files move along.
 
 A workflow that is called like its file is still called like it afterwards; references keep meaning what
 they meant, as short as they were. Nothing is changed that could be left alone. What leaves the workspace
@@ -11,7 +11,10 @@ from collections.abc import Container, Iterator, Mapping
 
 from loop_ls.features.answers import Edits
 from loop_ls.features.rename.occurrences import bare
+from loop_ls.formats.checks.file_format import loop_stem
+from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
 from loop_ls.formats.workflow.placeholder_syntax import is_name
+from loop_ls.index.checked_file import about
 from loop_ls.index.disk.discovery import is_candidate
 from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
@@ -43,6 +46,23 @@ def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:
         if own:
             found[document.uri] = own
     return {uri: tuple(sorted(set(edits), key=lambda edit: edit.span)) for uri, edits in found.items()}
+
+
+def moving_along(workspace: Workspace, renames: Mapping[str, str]) -> Mapping[str, str]:
+    """The new paths of checks and test cases that stand beside a loop file which gets another path: beside its old one
+    they would be about nothing."""
+    found: dict[str, str] = {}
+    known = {document.path for document in workspace.documents.values()}
+    for document in workspace.documents.values():
+        new = _new_path(document.path, renames)
+        old_stem, new_stem = loop_stem(document.path), loop_stem(new)
+        if new == document.path or old_stem is None or new_stem is None or not _stays(workspace, document, new):
+            continue
+        for beside in about(workspace, document, DECLARED_CHECKS, TEST_CASES):
+            path = new_stem + beside.path.removeprefix(old_stem)
+            if _new_path(beside.path, renames) == beside.path and path not in known and path != beside.path:
+                found[beside.path] = path
+    return found
 
 
 def _stays(workspace: Workspace, document: Document, path: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Edits
-from loop_ls.features.rename.file_rename import moved
+from loop_ls.features.rename.file_rename import moved, moving_along
 from loop_ls.features.symbols.workspace_symbols import LIMIT, workspace_symbols
+from loop_ls.index.disk.uris import uri_of
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.outline import KINDS
 from loop_ls.server.documents.workspace_edit import up_to_date, workspace_edit
@@ -64,7 +66,24 @@ async def on_rename_files(context: Context, params: JsonObject) -> JsonObject | 
         return edits
 
     edits = up_to_date(context.session, context.publisher, following, lambda found: found)
-    return workspace_edit(context.session, context.client.facts, edits) if edits else None
+    edit = workspace_edit(context.session, context.client.facts, edits) if edits else None
+    return _with_neighbours(context, renames, edit)
+
+
+def _with_neighbours(context: Context, renames: Mapping[str, str], edit: JsonObject | None) -> JsonObject | None:
+    """Checks and test cases keep the name of their loop file, in clients that can be told to rename a file."""
+    facts = context.client.facts
+    if not (facts.moves_files and facts.document_changes):
+        return edit
+    moves: list[JsonObject] = []
+    for folder in context.session.all_folders():
+        for old, new in moving_along(folder.workspace, renames).items():
+            spelled = context.session.spelled(uri_of(old))
+            moves.append({"kind": "rename", "oldUri": spelled, "newUri": uri_of(new)})
+    if not moves:
+        return edit
+    changes = (edit or {}).get("documentChanges")
+    return {**(edit or {}), "documentChanges": [*(changes if isinstance(changes, list) else ()), *moves]}
 
 
 async def _all_files(context: Context, limit: float) -> None:

@@ -100,6 +100,22 @@ def test_cases_beside_the_file_are_what_the_command_tries_plans_on(alone: CliPro
     assert "! Up to 60 real runs on 2 cases and 0 held out, for at most $5.00." in done.stderr
     assert "6 of 6 trials passed" in done.stderr
     assert file.read_text() == MENDED
+    [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
+    shown = alone.call("runs", "show", run_id).stdout
+    assert "  remark    6 of 6 trials passed" in shown, shown
+
+
+def test_what_cases_may_cost_is_what_the_start_allows(alone: CliProject) -> None:
+    alone.write("report.yaml", BROKEN)
+    alone.write("report.answers.yaml", ANSWERS)
+    alone.write("report.cases.yaml", CASES)
+    alone.write(".loop-ls.yaml", "enhance: {minPassRate: 0.5}\n")
+    done = alone.call("enhance", "report.yaml", "--budget-usd", "0.5")
+    assert "! Up to 60 real runs on 2 cases and 0 held out, for at most $0.50." in done.stderr
+    [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
+    assert " of $0.50" in alone.call("enhance", "--status", run_id).stdout
+    mock = alone.call("enhance", "report.yaml", "--mock")
+    assert "! Up to 60 mock runs on 2 cases and 0 held out, at no cost." in mock.stderr
 
 
 CALLING = """\

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tests.cli.conftest import DEVELOP, CliProject
+from tests.cli.conftest import ANSWERS as DRAFTS
+from tests.cli.conftest import DEVELOP, ONLY_LOOP, CliProject
 
 HEAD = '$schema: "workflow/v2.0"\nname: summary\nversion: 1.0.0\nexecution: {provider: scripted, model: m}\n'
 SUMMARY = f'{HEAD}steps: [{{name: write, run: "Sum up {{{{input}}}} for {{{{reader}}}}"}}]\n'
@@ -208,3 +211,50 @@ def test_each_iteration_says_which_check_it_fails(shared: CliProject, what: str)
         == 2
     )
     assert "! tone: `dry` is not in the output" in done.stdout + done.stderr
+
+
+SLOW = "answers:\n  - when: {contains: the sea}\n    say: a draft\n  - say: {text: late, delay: 60}\n"
+TWO = "tests:\n  - {name: sea, vars: {input: the sea, reader: a}}\n  - {name: long, vars: {input: x, reader: a}}\n"
+
+
+def test_ctrl_c_stops_the_run_of_a_test_case_and_tells_the_others(alone: CliProject) -> None:
+    filled(alone)
+    (alone.root / "summary.checks.yaml").unlink()
+    alone.write("summary.answers.yaml", SLOW)
+    alone.write("summary.cases.yaml", TWO)
+    process = alone.popen("test", "summary.yaml", "--junit", "report.xml")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("summary.cases.yaml::sea  passed")
+    deadline = time.monotonic() + 60
+    while len(runs_of(alone)) < 2:
+        assert time.monotonic() < deadline
+    process.send_signal(signal.SIGINT)
+    told = process.stdout.read()
+    assert process.wait(60) == 5, told
+    assert "summary.cases.yaml::long  error" in told
+    assert told.splitlines()[-1] == "1 passed, 1 without a verdict"
+    states = json.loads(alone.call("runs", "--json").stdout)["runs"]
+    assert [one["status"] for one in states] == ["cancelled", "completed"]
+    suite = ElementTree.parse(alone.root / "report.xml").getroot()[0]
+    assert [len(one) for one in suite] == [0, 1]
+
+
+def test_a_test_case_does_not_wait_for_a_person_who_is_not_there(shared: CliProject) -> None:
+    shared.write("asking.assistant.yaml", FIXER.replace("Fixer", "Asking") + "loopCriteria: {type: manual}\n")
+    shared.write("asking.checks.yaml", 'assert: [{name: any, type: regex, value: "."}]\n')
+    shared.write("asking.cases.yaml", "tests: [{name: one, vars: {input: x}}, {name: two, vars: {input: y}}]\n")
+    done = shared.call("test", "asking.assistant.yaml", "--mock")
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    told = "  the run was stopped: it waits for a decision, and there is no terminal to ask on"
+    assert (lines.count(told), lines[-1]) == (2, "2 without a verdict")
+
+
+def test_a_limit_is_told_in_the_words_of_a_run(shared: CliProject) -> None:
+    shared.write("long.yaml", ONLY_LOOP.replace("only_loop", "long").replace("max_iterations: 5", "max_iterations: 1"))
+    shared.write("long.answers.yaml", DRAFTS)
+    shared.write("long.cases.yaml", "tests: [{name: one, vars: {input: x}}]\n")
+    done = shared.call("test", "long.yaml")
+    assert done.returncode == 1, done.stderr
+    told = "  the run ended: limit reached, condition not met: `develop` reached its `max_iterations` of 1."
+    assert done.stdout.splitlines()[1] == told

@@ -90,3 +90,12 @@ def test_one_start_runs_with_each_model_and_compares(shared: CliProject) -> None
     assert priceless.returncode == 2, priceless.stderr
     assert "price" in priceless.stderr
     assert json.loads(shared.call("runs", "--json").stdout)["runs"] == before, "nothing was run before it was refused"
+
+
+def test_a_key_for_one_run_is_refused_before_the_first_of_several(shared: CliProject) -> None:
+    compared_file(shared)
+    before = shared.call("runs", "--json").stdout
+    words = ("run", "twice.yaml", "--input", "x", "--compare", "scripted/m,scripted/n", "--idempotency-key", "k")
+    done = shared.call(*words)
+    assert (done.returncode, "`--idempotency-key` is for one run" in done.stderr) == (2, True), done.stderr
+    assert shared.call("runs", "--json").stdout == before

@@ -163,6 +163,8 @@ async def test_RB_022_what_cannot_be_is_a_refusal_in_words(talking: CliProject) 
         assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters="[1,2")
         assert "JSON object" in await refused(client, "loop_start", definition="talk", goal="x", parameters='"x"')
         assert "at least 1" in await refused(client, "loop_start", definition="talk", goal="x", max_iterations=0)
+        capped = await refused(client, "loop_start", definition="talk", goal="x", max_budget_usd=1)
+        assert "has no argument `max_budget_usd`; expected `definition`, `goal`" in capped
         both = {"project_id": "a", "project_slug": "b"}
         assert "not both" in await refused(client, "loop_start", definition="talk", goal="x", **both)
         assert "Unknown run `nosuch`" in await refused(client, "loop_status", id="nosuch")

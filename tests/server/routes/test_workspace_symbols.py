@@ -91,6 +91,29 @@ def test_a_file_that_is_called_otherwise_keeps_its_name(server: RawClient, folde
     assert renamed(full, folder / "odd-file.yaml", folder / "other-file.yaml") == {}
 
 
+def moved_along(client: RawClient, folder: Path, operations: list[str], new: str = "sketch.yaml") -> list[Any]:
+    for name in ("draft.checks.yaml", "draft.cases.yaml", "other.checks.yaml"):
+        (folder / name).write_text("verifiers: []\n" if "checks" in name else "tests:\n  - {name: a}\n")
+    edits = {"documentChanges": True, "resourceOperations": operations}
+    full = Full(client, folder, {"workspace": {"workspaceEdit": edits, "fileOperations": {"willRename": True}}})
+    files = [{"oldUri": (folder / "draft.yaml").as_uri(), "newUri": (folder / new).as_uri()}]
+    changes = full.ask("workspace/willRenameFiles", {"files": files})["documentChanges"]
+    return [(one["oldUri"], one["newUri"]) for one in changes if one.get("kind") == "rename"]
+
+
+@pytest.mark.parametrize("new", ["sketch.yaml", "parts/sketch.yaml"])
+def test_checks_and_test_cases_move_along_with_their_workflow(server: RawClient, folder: Path, new: str) -> None:
+    stem = new.removesuffix(".yaml")
+    assert sorted(moved_along(server, folder, ["rename"], new)) == [
+        ((folder / f"draft.{kind}.yaml").as_uri(), (folder / f"{stem}.{kind}.yaml").as_uri())
+        for kind in ("cases", "checks")
+    ]
+
+
+def test_no_file_moves_along_in_a_client_that_moves_none(server: RawClient, folder: Path) -> None:
+    assert moved_along(server, folder, ["create"]) == []
+
+
 def test_nothing_is_announced_to_a_client_that_tells_of_no_renaming(server: RawClient, folder: Path) -> None:
     full = Full(server, folder, {})
     assert "fileOperations" not in full.capabilities["workspace"]

@@ -123,10 +123,22 @@ async def use(loops: Loops, name: str, arguments: Mapping[str, Json]) -> tuple[s
         return f"Unknown tool `{name}`; expected {', '.join(TOOLS)}.", True
     if problem := problem_of(tool.argument, arguments, f"`{name}`"):
         return problem.message, True
+    if told := _unknown_arguments(name, tool, arguments):
+        return told, True
     try:
         return await tool.call(loops, arguments), False
     except ToolRefusal as refusal:
         return str(refusal), True
+
+
+def _unknown_arguments(name: str, tool: AgentTool, given: Mapping[str, Json]) -> str:
+    """An argument that would be ignored: whoever sends a limit must not believe that it holds."""
+    known = as_object(tool.schema.get("properties"))
+    strange = next((one for one in given if one not in known), None)
+    if strange is None:
+        return ""
+    expected = ", ".join(f"`{one}`" for one in known)
+    return f"`{name}` has no argument `{strange}`; " + (f"expected {expected}." if known else "it takes none.")
 
 
 # -- start -------------------------------------------------------------------------------------------

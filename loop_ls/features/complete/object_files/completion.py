@@ -254,7 +254,8 @@ class _Asked:
 
     def _entries(self, key: Key, spot: Spot) -> Iterator[Item]:
         if key.type is Type.BLOCKS and key.shape is not None:
-            yield from self._whole(spot)
+            if key.shape is tables.ASSISTANT:
+                yield from self._whole(spot)
             if self.first and not spot.flow:
                 gap = self.style.gap
                 lead = f"{spot.lead}-{' ' * (gap - 1)}" if spot.dash else spot.lead
