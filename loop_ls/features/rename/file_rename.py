@@ -1,4 +1,4 @@
-"""What has to change in workflow files when some of them get another path: names and references. Which files move along.
+"""What has to change when workflow files get another path: names and references, and which files move along.
 
 A workflow that is called like its file is still called like it afterwards; references keep meaning what
 they meant, as short as they were. Nothing is changed that could be left alone. What leaves the workspace
