@@ -25,7 +25,7 @@ VERBS = group(
 )
 
 #: "coverage above 80%": a comparison stands for its verb.
-COMPARISONS = group("above below under over within between beyond at exceeding > < >= <= = ≥ ≤")
+COMPARISONS = group("above below under over within between beyond at exceeding")
 
 _DEPENDENT = group("how what why which that who whom whose when where whether if because since as while so")
 _DETERMINERS = group("a an the another some any every each all both its their his her this that these those one")
@@ -63,7 +63,7 @@ def _first_verb(side: Sequence[Word]) -> int | None:
 
 
 def is_comparison(word: Word) -> bool:
-    return word.plain in COMPARISONS or word.kind == "sign" or word.written.startswith(("<", ">", "=", "≤", "≥"))
+    return word.plain in COMPARISONS or word.written.startswith(("<", ">", "=", "≤", "≥"))
 
 
 def _says_none(before: Sequence[Word]) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from loop_ls.index.document import Document
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.fixes.apply import applied
+from loop_ls.rules.fixes.builders import set_key
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import document_of, findings_of, workspace_of
 
@@ -205,3 +207,20 @@ def test_an_unknown_key_becomes_another_one_only_where_its_value_fits_and_there_
     fixture = read_fixture(f"loops:\n  - {{name: l, workflow: draft, {key}}}\n")
     [unknown] = [one for one in findings_of(fixture)["flow.yaml"] if one.rule == "WF006"]
     assert [fix.title for fix in unknown.fixes] == ([title] if title else [])
+
+
+@pytest.mark.parametrize(
+    ("written", "after"),
+    [
+        ("    timeout: 5\n", "    timeout: 9s\n"),
+        ("    timeout:\n", "    timeout: 9s\n"),
+        ("    timeout : # soon\n", "    timeout : 9s # soon\n"),
+        ("", "    timeout: 9s\n"),
+    ],
+)
+def test_a_key_gets_its_value_also_where_it_has_none_yet(written: str, after: str) -> None:
+    head = "$schema: workflow/v2.0\nsteps:\n  - name: a\n    run: x\n"
+    document = Document.open("file:///ws/flow.yaml", head + written)
+    [step] = document.elements
+    fix = set_key(step.piece, step.block, "timeout", "9s", "Set `timeout`")
+    assert str(applied(document, list(fix.edits(document))).text) == head + after

@@ -101,4 +101,6 @@ def test_what_follows_the_second_of_two_texts_joins_nothing() -> None:
     assert joined("The reply says PASS or APPROVED stands below") is Joined.NO
     assert joined("The reply says DONE or READY is in its last line") is Joined.NO
     assert joined("The grade is A or I am fine") is Joined.CLAUSES
+    assert joined("Under 200 words and friendly in tone") is Joined.CLAUSES
+    assert joined("Coverage over 80% and friendly in tone") is Joined.NO
     assert joined("The reply says it or the list stands below") is Joined.CLAUSES
