@@ -189,8 +189,8 @@ async def _compare(
             refuse(refusal("interrupted", f"{run_id[:6]} was stopped; nothing is compared."), manner.as_json)
             return INTERRUPTED
         if followed.unanswered:
-            told = f"{run_id[:6]} was stopped: it waits for a decision, and there is no terminal to ask on."
-            print(f"loop-ls: {told}", file=sys.stderr)
+            why = f"{run_id[:6]} was stopped: it waits for a decision, and there is no terminal to ask on."
+            print(f"loop-ls: {why}", file=sys.stderr)
         ended = await engine.status(run_id)
         ids.append(run_id)
         statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)

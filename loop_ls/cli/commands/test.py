@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from loop_ls.cli.arguments import add_model, from_one, print_json
 from loop_ls.cli.commands.run import RunOptions, completed, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
-from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, target_of
+from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, loop_beside, target_of
 from loop_ls.cli.watch.interrupt import INTERRUPTED
 from loop_ls.cli.watch.unseen import Unseen, to_the_end
 from loop_ls.cli.watch.words import error_text
@@ -142,8 +142,10 @@ def _in_turn(
 
 
 def _loop_file(args: argparse.Namespace) -> tuple[Path, Path, str]:
-    """The workspace, the file, and the loop of it that was named. Raises `Wrong`."""
-    return found_loop(args.what, args.root, args.data_dir) or (*found_file(args.what, args.root), "")
+    """The workspace, the file, and the loop of it that was named; of test cases and checks, their loop file. Raises
+    `Wrong`."""
+    what = str(loop_beside(args.what) or args.what)
+    return found_loop(what, args.root, args.data_dir) or (*found_file(what, args.root), "")
 
 
 def _suite(root: Path, file: Path, name: str) -> Suite:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.cli.engine.connect import root_of
+from loop_ls.formats.checks.file_format import loop_paths, subject_stem
+from loop_ls.formats.workflow.detect_format import names_schema
+from loop_ls.index.disk.discovery import read_text
 from loop_ls.text.json_value import JsonObject
 
 
@@ -133,6 +136,8 @@ def _is_bare_name(word: str, root: Path) -> bool:
 def found_file(word: str, root: str | None) -> tuple[Path, Path]:
     path = Path(word)
     if path.is_file():
+        if (loop := loop_beside(word)) is not None:
+            raise Wrong(f"{word} belongs to {loop}; name that file")
         place = root_of(root, path.resolve().parent)
         if not path.resolve().is_relative_to(place):
             raise Wrong(f"{word} is not in the workspace {place}; set its folder with --root")
@@ -140,6 +145,16 @@ def found_file(word: str, root: str | None) -> tuple[Path, Path]:
     if path.suffix in (".yaml", ".yml") or path.is_dir():
         raise Wrong(f"file not found: {word}")
     return _named(word, root_of(root))
+
+
+def loop_beside(word: str) -> Path | None:
+    """The loop file that a file of checks or test cases is about; None: it is no such file, or alone."""
+    given = Path(word)
+    stem = subject_stem(given.as_posix()) if given.is_file() else None
+    text = None if stem is None else read_text(word)
+    if stem is None or text is None or names_schema(text.lines):
+        return None  # or it is a workflow of that name
+    return next((path for path in map(Path, loop_paths(stem)) if path.is_file()), None)
 
 
 def _named(name: str, root: Path) -> tuple[Path, Path]:

@@ -178,6 +178,9 @@ def planner_of(settings: Knobs, snapshot: Snapshot, document: Document | None) -
     model = settings.planner_model if settings.planner_model != INHERIT else None
     if model is None and inherited is not None and inherited.provider == provider:
         model = inherited.model
+    if chosen and model is None:
+        told = f"`enhance.plannerProvider` is `{provider}`, but no model is set for it."
+        raise Refused("provider_unavailable", told, "Set `enhance.plannerModel`, too.")
     if provider is None or model is None:
         told = "No planner configured: neither the settings nor `execution` set a provider and a model."
         raise Refused("provider_unavailable", told, "Set `enhance.plannerProvider` and `enhance.plannerModel`.")

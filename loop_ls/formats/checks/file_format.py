@@ -75,6 +75,11 @@ def loop_stem(path: str) -> str | None:
     return None if found is None or subject_stem(path) is not None else path.removesuffix(name) + found[1]
 
 
+def loop_paths(stem: str) -> Iterable[str]:
+    """Where the loop file of this stem may stand."""
+    return (f"{stem}{kind}.{suffix}" for kind in ("", ".assistant") for suffix in ("yaml", "yml", "json"))
+
+
 def checks_paths(path: str) -> Iterable[str]:
     """Where the checks of a loop file may stand; the first one that exists counts."""
     stem = loop_stem(path)

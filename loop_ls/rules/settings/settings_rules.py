@@ -451,3 +451,48 @@ def unknown_verifier(view: ObjectView) -> Iterator[Draft]:
         better = nearest(name, places.parts)
         fix = (builders.reword(piece, node.span, better),) if better and isinstance(node, Scalar) else ()
         yield draft(piece, mark(node), missing.told, fixes=fix)
+
+
+@rule("LS011", "unknown-workflow", Severity.WARNING, on="settings", fixes=(Tier.SAFE,))
+def unknown_workflow(view: ObjectView) -> Iterator[Draft]:
+    """Settings for a workflow in `enhance.workflows` that the workspace does not have.
+
+    They have no effect: a pause or a lower limit that you set here is not there. A workflow in a subfolder is named
+    with its folder, as in `parts/draft`.
+
+    Bad::
+        #- .loop-ls.yaml
+        enhance: {workflows: {drfat: {pauseBetweenRounds: true}}}
+        #- draft.yaml
+        $schema: workflow/v2.0
+        name: draft
+        version: 1.0.0
+        description: Writes a draft
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+    Good::
+        #- .loop-ls.yaml
+        enhance: {workflows: {draft: {pauseBetweenRounds: true}}}
+        #- draft.yaml
+        $schema: workflow/v2.0
+        name: draft
+        version: 1.0.0
+        description: Writes a draft
+        execution: {provider: ollama, model: llama3.2}
+        steps:
+          - {name: write, run: "Write about {{input}}"}
+    """
+    known = view.workspace.keys
+    if not known:  # they are not written yet, or not read
+        return
+    for piece, field in _fields(view):
+        if field.key.shape is not ENHANCED:
+            continue
+        for one in _named(field):
+            if one.name in known or one.entry.merged:
+                continue
+            better = nearest(one.name, known)
+            fix = (builders.reword(piece, one.entry.key.span, better),) if better else ()
+            told = f"Unknown workflow `{shortened(one.name)}`, so this has no effect{did_you_mean(one.name, known)}"
+            yield draft(piece, one.entry.key.span, told, fixes=fix)

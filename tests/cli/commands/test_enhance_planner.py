@@ -292,3 +292,12 @@ def test_a_fallback_says_who_answered(alone: CliProject) -> None:
         done = alone.call("run", "report.yaml", "--input", "tea", "--yes")
     assert (done.returncode, done.stdout) == (0, "the draft\n"), done.stderr
     assert "! draft: scripted/m2 answered, works/m1 did not" in done.stderr
+
+
+def test_a_planner_without_a_model_is_told_as_one(alone: CliProject) -> None:
+    alone.write("report.yaml", ONE)
+    alone.write("report.answers.yaml", "answers: [{say: x}]\n")
+    alone.write(".loop-ls.yaml", "enhance: {plannerProvider: ollama}\n")
+    done = alone.call("enhance", "report.yaml", "--input", "x")
+    assert done.returncode == 2
+    assert "`enhance.plannerProvider` is `ollama`, but no model is set for it." in done.stderr

@@ -85,6 +85,18 @@ def test_what_cannot_be_tested_is_refused(shared: CliProject) -> None:
     assert "did you mean `write`?" in astray.stderr
 
 
+@pytest.mark.parametrize("kind", ["cases", "checks"])
+def test_the_file_of_the_cases_or_checks_names_its_loop_file_too(shared: CliProject, kind: str) -> None:
+    filled(shared)
+    done = shared.call("test", f"summary.{kind}.yaml", "-k", "sea")
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["1 passed"]), done.stderr
+    run = shared.call("run", f"summary.{kind}.yaml", "--input", "x")
+    assert (run.returncode, run.stderr) == (
+        2,
+        f"loop-ls: summary.{kind}.yaml belongs to summary.yaml; name that file.\n",
+    )
+
+
 def runs_of(place: CliProject) -> list[str]:
     return [one["runId"] for one in json.loads(place.call("runs", "--json").stdout)["runs"]]
 

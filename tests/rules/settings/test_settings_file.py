@@ -229,3 +229,11 @@ def test_values_with_nothing_written_have_no_wrong_type() -> None:
     for text in ("limits: {wallClock: ~}\n", "limits: {maxIterations: }\n", "judge: {provider: ~, model: b}\n"):
         assert "LS003" not in codes(text)
     assert codes("limits: {maxIterations: ''}\n") == ["LS003"]
+
+
+def test_LS011_a_workflow_that_is_not_there_is_told_where_there_are_some() -> None:
+    flow = "#- draft.yaml\n$schema: workflow/v2.0\nname: draft\nversion: 1.0.0\nsteps: [{name: a, run: b}]\n"
+    switched = "enhance: {workflows: {NAME: {pauseBetweenRounds: true, budgetCapUsd: 1}}}\n"
+    assert codes(switched.replace("NAME", "drfat") + flow) == ["LS011"]
+    assert codes(switched.replace("NAME", "draft") + flow) == []
+    assert codes(switched.replace("NAME", "drfat")) == [], "they may be written later"
