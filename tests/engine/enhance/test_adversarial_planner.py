@@ -66,8 +66,19 @@ GATED = HEAD + (
     "  - {name: deploy, needs: [gate], run: 'Deploy it'}\n  - {name: release, needs: [build], run: 'Release it'}\n"
     "  - {name: publish, run: 'Publish {{input}}'}\n"
 )
-#: The word of the judge as nobody looks for it: zero-width, full-width, with a soft hyphen.
-UNSEEN = ("D\u200bONE", "\uff24\uff2f\uff2e\uff25", "DO\u00adNE")
+#: The word of the judge as nobody looks for it: zero-width, full-width, with a soft hyphen, with Cyrillic and Greek
+#: letters, in small capitals, with accents, spelled out.
+UNSEEN = (
+    *(
+        "D\u200bONE",
+        "\uff24\uff2f\uff2e\uff25",
+        "DO\u00adNE",
+        "D\u041eN\u0395",
+        "D\u1d0f\u0274\u1d07",
+        "D\u00d3N\u0308E",
+    ),
+    *("D O N E", "D-O-N-E", "_D_O_N_E_, a b"),
+)
 #: An ordinary run tries each third plan, and one of each operation; `LOOP_LS_EXAMPLES` has all of them tried.
 STRIDE = 1 if "LOOP_LS_EXAMPLES" in os.environ else 3
 WORKFLOWS = {"checked": CHECKED, "judged": JUDGED, "rated": RATED, "broken": BROKEN, "guarded": GUARDED}

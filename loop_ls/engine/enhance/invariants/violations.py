@@ -36,6 +36,7 @@ _MOST_TIMES = 3
 #: So many words in a row of an input are no accident.
 _LEAK_WORDS = 8
 _WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"(?<!\S)\S(?: \S(?!\S)){2,}")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{3,80})[\"'`]")
 _SHORTEST_SENTENCE = 3
@@ -385,13 +386,18 @@ def _repeats(criterion: str, fresh: str, old: str) -> str | None:
             return f"`{sentence.strip()[:80]}`"
     for marker in (*markers(criterion), *_QUOTED.findall(criterion)):
         words = _words(marker)
-        if words and _within(words, new) and not _within(words, was):
+        if words and (_within(words, new) or _spelled_out(words, new)) and not _within(words, was):
             return f"`{marker}`"
     return None
 
 
 def _within(words: str, text: str) -> bool:
     return f" {words} " in f" {text} "
+
+
+def _spelled_out(words: str, text: str) -> bool:
+    """Whether a text has them letter by letter: `D O N E`."""
+    return any(words.replace(" ", "") in letters[0].replace(" ", "") for letters in _LETTERS.finditer(text))
 
 
 def _words(text: str) -> str:
