@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.gates import guard_sources, into, work
-from loop_ls.engine.enhance.invariants.shape import source_of
+from loop_ls.engine.enhance.invariants.shape import shape_of, source_of
 from loop_ls.engine.enhance.invariants.verifiers import Verifiers, looked_at
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Use
@@ -54,6 +54,24 @@ def told_across(workspace: Workspace, document: Document, declared_in: Declared)
             told -= {judged, *into(document, judged)}
         found |= flags | (told - made)
     return frozenset(found - checks - guard_sources(document))
+
+
+def judged_inside(workspace: Workspace, document: Document, element: Element, declared_in: Declared) -> tuple[str, ...]:
+    """The criteria of the checks and loops in all workflows that a call leads to: they judge what is given to it."""
+    found, seen, waiting = list[str](), {document.uri}, [(document, element)]
+    while waiting:
+        caller, call = waiting.pop()
+        callee = workspace.callee(caller, call.reference)
+        if callee is None or callee.uri in seen:
+            continue
+        seen.add(callee.uri)
+        waiting += [(callee, one) for one in callee.calling]
+        checks = _checks(callee, declared_in)
+        for one in callee.elements:
+            shape = shape_of(callee, one)
+            found += [shape.until] if shape.until else []
+            found += [shape.prompt] if one.name in checks else []
+    return tuple(found)
 
 
 def _deciders(workspace: Workspace, document: Document, declared_in: Declared, within: frozenset[str]) -> Deciders:

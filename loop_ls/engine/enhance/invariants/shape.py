@@ -55,6 +55,11 @@ class Shape:
         """What is asked and how: the texts and the generation, not the limits."""
         return (self.mode, self.texts, self.arguments, self.primary, self.temperature, self.max_tokens, self.skills)
 
+    @property
+    def prompt(self) -> str:
+        """All texts but the condition of a loop."""
+        return "\n".join(text for kind, _, text in self.texts if kind != "until")
+
 
 def shape_of(document: Document, element: Element) -> Shape:
     now = effective(document, element)

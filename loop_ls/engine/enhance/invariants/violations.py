@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, told_across
+from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, judged_inside, told_across
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.behind_checks import deciding_files
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
@@ -217,14 +217,17 @@ def _until(it: Compared) -> Iterator[Violation]:
 def _subject(it: Compared) -> Iterator[Violation]:
     """What is judged does not learn the words of its judge, nor does anything that flows into it."""
     criteria = [(criterion, {name} | reaches(it.now, name)) for name, criterion in _criteria(it)]
+    for one in it.base.first.calling:
+        inside = judged_inside(it.base.workspace, it.base.first, one, it.base.declared_in)
+        criteria += [(criterion, {one.name} | reaches(it.now, one.name)) for criterion in inside]
     everything = {one.name for one in it.now.elements}
     criteria += [(criterion, everything) for criterion in it.base.judged_by]
     for element in it.now.elements:
         first = it.base.first.element(element.name)
         before = None if first is None else shape_of(it.base.first, first)
         now = shape_of(it.now, element)
-        old = "" if before is None else _all_text(before)
-        fresh = _all_text(now) if before is None else _fresh_text(before, now)
+        old = "" if before is None else before.prompt
+        fresh = now.prompt if before is None else _fresh_text(before, now)
         for criterion, subjects in criteria:
             if not fresh or element.name not in subjects:
                 continue
@@ -287,8 +290,8 @@ def _leaks(it: Compared) -> Iterator[Violation]:
     for element in it.now.elements:
         shape = shape_of(it.now, element)
         before = it.base.first.element(element.name)
-        old = "" if before is None else _all_text(shape_of(it.base.first, before))
-        text = _all_text(shape)
+        old = "" if before is None else shape_of(it.base.first, before).prompt
+        text = shape.prompt
         for quoted in it.base.quoted:
             if _has_run_of(quoted, text) and not _has_run_of(quoted, old):
                 told = f"`{element.name}` would contain this input"
@@ -364,11 +367,7 @@ def _criteria(it: Compared) -> Iterator[tuple[str, str]]:
     for verifier, subject in it.base.verifiers.checked.items():
         shape = it.base.shape(verifier)
         if shape is not None and verifier != subject:
-            yield subject, _all_text(shape)
-
-
-def _all_text(shape: Shape) -> str:
-    return "\n".join(text for kind, _, text in shape.texts if kind != "until")
+            yield subject, shape.prompt
 
 
 def _fresh_text(before: Shape, now: Shape) -> str:

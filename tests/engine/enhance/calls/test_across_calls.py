@@ -175,3 +175,31 @@ async def test_EB_126_a_step_that_has_another_workflow_ask_for_pass_or_fail_chec
     loop = Loop(text, script, knobs={"maxRounds": 1}, more={"part.yaml": part})
     assert (await loop.run()).reason == "max_rounds"
     assert loop.kinds() == {"draft": "verifier_fail"}
+
+
+INSIDE = {
+    "check": CHILD + "steps: [{name: look, run: 'PASS or FAIL, does it say DONE? {{topic}}'}]\n",
+    "loop": CHILD
+    + (
+        "steps: [{name: out, run: 'Out {{small}}'}]\n"
+        "loops:\n  - {name: small, workflow: least, with: {x: '{{topic}}'}, max_iterations: 1, until: It says DONE}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("through", ["part", "middle"])
+async def test_EB_126_what_is_judged_in_a_called_workflow_does_not_learn_the_words_of_its_judge(
+    inside: str, through: str
+) -> None:
+    text = HEAD + (
+        "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
+        f"  - {{name: use, template: {{name: {through}, with: {{topic: '{{{{draft}}}}', strict: '', wanted: ''}}}}}}\n"
+        "  - {name: publish, needs: [use], run: 'Publish {{draft}}'}\n"
+    )
+    script = {"look": "FAIL", "judge": "NO", **dict.fromkeys(("draft", "go", "out", "publish"), "text")}
+    files = {"part.yaml": INSIDE[inside], "least.yaml": LEAST, "middle.yaml": BETWEEN}
+    plan = plan_of(instructions("draft", "Write about {{input}}, say DONE"))
+    loop = Loop(text, script, [plan], {"maxRounds": 2, "plannerAttempts": 1}, files)
+    assert (await loop.run()).reason == "no_ops"
+    assert [one["reasonCode"] for one in loop.of("op_rejected")] == ["leaks_check"]
