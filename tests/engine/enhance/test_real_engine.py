@@ -311,6 +311,19 @@ async def test_a_checks_file_that_only_says_that_nothing_checks_is_one(project: 
     assert (await until(engine, run_id, ended))["reason"] == "converged"
 
 
+async def test_no_plan_writes_what_a_judge_is_asked_into_the_workflow(project: EngineProject) -> None:
+    rubric = "assert: [{type: llm-rubric, value: The review praises the author., threshold: 0.5}]\n"
+    (project.root / "report.checks.yaml").write_text(rubric)
+    (project.root / ".loop-ls.yaml").write_text(SETTINGS + "enhance: {plannerAttempts: 1}\n")
+    leaking = plan_of(instructions("review", "Review {{draft}}. The review praises the author"))
+    project.models.script = {"vote-1": '{"reason": "cold", "pass": false, "score": 0}', "planner": [leaking]}
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "no_ops"
+    refused = [one for one in (await engine.events(run_id))["events"] if one["kind"] == "op_rejected"]
+    assert ["would contain what a check looks for" in one["message"] for one in refused] == [True]
+
+
 async def test_checks_of_a_single_run_are_refused_where_a_loop_starts(project: EngineProject) -> None:
     with_cases(project)
     engine = await project.open()

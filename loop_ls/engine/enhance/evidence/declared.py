@@ -51,7 +51,8 @@ class DeclaredChecks:
 
 def sought_by(checks: Iterable[Check]) -> tuple[str, ...]:
     """Texts that checks look for as a whole and hide: a workflow that holds one has learnt the answer by heart."""
-    return tuple(dict.fromkeys(one.text for one in checks if one.type in ("equals", "regex") and not one.reveal))
+    whole = ("equals", "regex", "llm-rubric")
+    return tuple(dict.fromkeys(one.text for one in checks if one.type in whole and not one.reveal))
 
 
 class OnlyTexts:
