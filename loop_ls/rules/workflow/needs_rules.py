@@ -179,7 +179,7 @@ def _is_being_typed(element: Element) -> bool:
 
 def _owner(element: Element, use: Use, view: View) -> str | None:
     """The step or loop whose result a use is, as far as `needs` has to name it."""
-    if use.name == "input" or use.name.startswith("env."):
+    if use.name.startswith("env."):
         return None
     if use.name in ("loop.iteration", "loop.output"):
         return None if use.slot.of_loop else view.third_loop(element)
