@@ -120,3 +120,8 @@ def _circumstances(given: Mapping[str, object]) -> str:
 
 #: So much of the text of an answer is told again.
 _TEXT = 200
+
+
+def between_rounds(run: str) -> str:
+    """The same, where an enhance loop waits between rounds."""
+    return f"`loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`"

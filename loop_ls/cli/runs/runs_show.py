@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.cli.watch.words import ending, error_text, how_to_answer, verdict_word, worktree_line
 from loop_ls.contract import endings
 from loop_ls.contract.amounts import clock, cost_of, money, tokens_used
+from loop_ls.contract.endings import PauseReason
+from loop_ls.contract.questions import between_rounds
 from loop_ls.contract.run_view.parts import message_of, part
 from loop_ls.report.local_time import local_time
 from loop_ls.report.terminal_text import first_line, fitted, shown
@@ -53,6 +55,8 @@ def state(found: RunStateView) -> None:
 
 
 def _answer(found: RunStateView) -> str | None:
+    if found["status"] == "paused" and found.get("reason") in get_args(PauseReason):
+        return between_rounds(found["runId"][:6])
     if found["status"] != "waiting_approval":
         return None
     return how_to_answer(found["runId"], found.get("pendingApproval") or {})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from loop_ls.contract.questions import between_rounds
 from loop_ls.contract.run_view.rounds import listed, why_it_waits
 from loop_ls.report.terminal_text import shown, shown_lines
 from loop_ls.text.json_value import JsonObject, text_field
@@ -40,8 +41,7 @@ class Pause:
                 "with `--detach` and",
                 file=sys.stderr,
             )
-            told = f"then `loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`."
-            print(told, file=sys.stderr, flush=True)
+            print(f"then {between_rounds(run)}.", file=sys.stderr, flush=True)
         self.answered = True
         if choice == "stop":
             await self._engine.stop(self._run_id)

@@ -69,6 +69,9 @@ def test_a_file_that_is_half_typed_is_asked_about_on_the_same_terminal(report: C
 def test_a_loop_whose_engine_was_killed_in_the_pause_is_answered_elsewhere(report: CliProject) -> None:
     started = json.loads(report.call("enhance", "report.yaml", "--input", "tea", "--detach", "--json").stdout)["runId"]
     status(report, started, "awaiting user")
+    run = started[:6]
+    told = f"  answer    `loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`"
+    assert told in report.call("runs", "show", started).stdout
     pid = report.engine_pid()
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
