@@ -98,6 +98,22 @@ def test_a_whole_assistant_in_a_list(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "source", "offered"),
+    [
+        ("flow.cases.yaml", "tests:\n  - {name: a, vars: {$0}}", ["input", "tone"]),
+        ("flow.cases.yaml", "tests:\n  - name: a\n    vars:\n      input: x\n      $0", ["tone"]),
+        ("flow.cases.yaml", "tests:\n  - {name: a, without: [$0]}", ["heading"]),
+        (SETTINGS_FILE, "enhance:\n  workflows:\n    flow: {verifiers: [$0]}", ["a"]),
+        (SETTINGS_FILE, "enhance:\n  workflows:\n    flow:\n      verifiers:\n        - $0", ["a"]),
+    ],
+)
+def test_names_of_the_loop_file_are_offered_beside_it(ask: Ask, path: str, source: str, offered: list[str]) -> None:
+    flow = "$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  - {name: a, run: '{{input}} {{tone}}'}\n"
+    checks = "#- flow.checks.yaml\nassert:\n  - {name: heading, type: contains, value: x}\n"
+    assert asked(ask, f"#- flow.yaml\n{flow}{checks}#- {path}\n{source}", path).labels == offered
+
+
+@pytest.mark.parametrize(
     ("path", "source"),
     [
         ("flow.checks.yaml", "assert:\n  - $0"),

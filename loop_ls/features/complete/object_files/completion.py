@@ -23,13 +23,17 @@ from loop_ls.features.docs.assistant import CRITERIA_DETAILS
 from loop_ls.features.lookup.json_cursor import JsonSpot, json_spot
 from loop_ls.features.spot.place import Spot, Where
 from loop_ls.formats.assistant import keys as tables
+from loop_ls.formats.checks.keys import CASE
+from loop_ls.formats.checks.parts import checks_in
+from loop_ls.formats.checks.target import Places
 from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.providers import PROVIDERS
+from loop_ls.formats.registry import DECLARED_CHECKS
 from loop_ls.formats.role_loop.roles import OF_CLAUDE
 from loop_ls.formats.settings.enhance import INHERIT
 from loop_ls.formats.settings.keys import ENHANCED
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.checked_file import places_beside
+from loop_ls.index.checked_file import places_beside, places_in
 from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -200,13 +204,17 @@ class _Asked:
             )
 
     def _names(self, key: Key) -> Iterator[Item]:
-        """Names that somebody chose elsewhere: the workflows that may be improved."""
-        if key.shape is not ENHANCED:
-            return
-        for place, name in enumerate(sorted(self.workspace.keys)):
+        """Names that somebody chose elsewhere: the workflows that may be improved, the variables of a loop file."""
+        names: Iterable[str] = ()
+        detail = ""
+        if key.shape is ENHANCED:
+            names, detail = sorted(self.workspace.keys), "workflow"
+        elif key is CASE.keys["vars"] and (places := places_beside(self.workspace, self.document)) is not None:
+            names, detail = places.reads, "variable"
+        for place, name in enumerate(names):
             if name not in self.spot.written:
                 text = as_text(name, self.spot) + ("" if self.spot.colon else ": ")
-                yield Item(name, ItemKind.KEY, self.spot.lead + text, None, "workflow", f"{place:03}")
+                yield Item(name, ItemKind.KEY, self.spot.lead + text, None, detail, f"{place:03}")
 
     def _values(self, key: Key) -> Iterator[Item]:
         owner = meaning_of(self.spot.path[:-1], self.root).shape
@@ -264,12 +272,28 @@ class _Asked:
                     yield replace(one, sort=f"k{one.sort}")
         elif key.offers == "elements" and (places := places_beside(self.workspace, self.document)) is not None:
             yield from self._listed(((name, places.part) for name in places.parts), spot)
+        elif key is ENHANCED.keys["verifiers"] and (enhanced := self._enhanced()) is not None:
+            yield from self._listed(((name, enhanced.part) for name in enhanced.parts), spot)
+        elif key is CASE.keys["without"]:
+            yield from self._listed(((name, "check") for name in self._checks_beside()), spot)
         elif key is ENHANCED.keys["files"]:
             yield from self._listed(((path, "workflow") for path in _workflow_files(self.workspace)), spot)
         elif key.name == "workflowRoots":
             yield from self._listed(((name, "holds workflows") for name in _folders(self.workspace)), spot)
         else:
             yield from self._listed(self.names.of(key), spot)
+
+    def _enhanced(self) -> Places | None:
+        """What the workflow has whose settings are written."""
+        path = self.spot.path
+        key = path[path.index("workflows") + 1] if "workflows" in path[:-1] else ""
+        document = self.workspace.by_key(key)
+        return None if document is None else places_in(document)
+
+    def _checks_beside(self) -> Iterator[str]:
+        """The names of the checks that apply to every test case; those without a name have their type."""
+        document = self.workspace.beside(self.document, DECLARED_CHECKS)
+        yield from () if document is None else (one.key for one in checks_in(document.whole.parts))
 
     def _listed(self, words: Iterable[tuple[str, str]], spot: Spot) -> Iterator[Item]:
         dash = "- " if spot.dash else ""
