@@ -25,6 +25,7 @@ const PICTURES = {
 const DOCUMENTED = {
   "panel-table": "panel-table",
   "input-form": "input_form",
+  "panel-edited-prompt": "panel-edited-prompt",
   "panel-light": "panel-light-modern-output",
   "panel-dark": "panel-dark-modern-output",
   "panel-high-contrast": "panel-dark-high-contrast-output",

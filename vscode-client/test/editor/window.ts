@@ -125,9 +125,11 @@ export class EditorWindow {
     return frame;
   }
 
-  async picture(name: string): Promise<void> {
+  /** Of the whole window, or of the part that matters. */
+  async picture(name: string, part?: Locator): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
-    await this.page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
+    const whole = (await part?.boundingBox()) ?? undefined;
+    await this.page.screenshot({ path: path.join(PICTURES, `${name}.png`), ...(whole ? { clip: whole } : {}) });
   }
 
   async close(): Promise<void> {

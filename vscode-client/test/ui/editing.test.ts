@@ -73,7 +73,7 @@ test("a new loop comes from its template and has nothing wrong", async () => {
   await window.command("Loop: New Loop from Template");
   const loop = window.page.locator(".quick-input-list .monaco-list-row", { hasText: "A workflow that repeats drafts" });
   await loop.waitFor();
-  await window.picture("new_file");
+  await window.picture("new_file", window.page.locator(".quick-input-widget:visible"));
   await loop.click();
   const box = window.page.locator(".quick-input-widget:visible input.input");
   await expect.poll(() => box.inputValue(), { timeout: 30_000 }).toBe("my_loop");

@@ -23,15 +23,15 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
   const { caps } = head;
   const cost = head.costUsd ?? 0;
   const spent = head.costUsd === undefined && !caps.usd ? (head.unpriced ? "unknown price" : "$0") : money(cost);
-  const costText = `${spent}${caps.usd ? ` of ${money(caps.usd)}` : ""}${head.simulated ? " (simulated)" : ""}`;
+  const costText = `${spent}${head.simulated ? " (simulated)" : ""}${caps.usd ? ` of ${money(caps.usd)}` : ""}`;
   const tokenText = caps.tokens ? `${head.tokens.toLocaleString("en-US")} of ${count(caps.tokens, "token")}` : count(head.tokens, "token");
   const timeText = caps.seconds ? `${clock(elapsedMs)} of ${clock(caps.seconds * 1000)}` : clock(elapsedMs);
   return (
     <section class="budget" aria-label="Budget">
       <Meter label="cost" value={cost} most={caps.usd} text={costText}>
         <b>{spent}</b>
-        {caps.usd ? ` of ${money(caps.usd)}` : ""}
         {head.simulated ? " (simulated)" : ""}
+        {caps.usd ? ` of ${money(caps.usd)}` : ""}
         {head.estimate?.usd ? <span title="Estimate of the whole run">{` (estimate: at most ${money(head.estimate.usd)})`}</span> : null}
         {head.unpriced && head.costUsd !== undefined ? " + calls with an unknown price" : ""}
       </Meter>
