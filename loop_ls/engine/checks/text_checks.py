@@ -32,7 +32,7 @@ def turned_around(found: Outcome) -> Outcome:
 
 
 def _judge(check: Check, output: str, limit: float) -> Outcome:
-    if _looks_for_nothing(check):
+    if looks_for_nothing(check):
         return undecided(check, "its value is empty for this input; name the check in `without` of the test case")
     match check.type:
         case "equals":
@@ -65,7 +65,7 @@ def _judge(check: Check, output: str, limit: float) -> Outcome:
             return undecided(check, f"`{check.type}` needs more than text")
 
 
-def _looks_for_nothing(check: Check) -> bool:
+def looks_for_nothing(check: Check) -> bool:
     """Whether a placeholder has left nothing to look for: every output would pass."""
     match check.type:
         case "contains" | "icontains" | "starts-with" | "regex":

@@ -10,6 +10,8 @@ from typing import TypeVar
 from loop_ls.contract.amounts import count, money
 from loop_ls.engine.checks.case_input import case_input
 from loop_ls.engine.checks.declared import unusable
+from loop_ls.engine.checks.recorded_result import with_variables
+from loop_ls.engine.checks.text_checks import looks_for_nothing
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
@@ -18,11 +20,12 @@ from loop_ls.engine.enhance.evidence.trials import RecordedCase, RecordedEvidenc
 from loop_ls.engine.starting.declared_checks import require_places, require_verifiers
 from loop_ls.engine.starting.folder import Snapshot
 from loop_ls.formats.checks.file_format import cases_paths, checks_paths
-from loop_ls.formats.checks.model import Case, Checks, checks_of, held_out
+from loop_ls.formats.checks.model import Case, Check, Checks, checks_of, held_out
 from loop_ls.formats.checks.read import read_cases, read_checks
 from loop_ls.formats.settings.enhance import Knobs
 from loop_ls.formats.workflow.refusals import Refusal
 from loop_ls.index.checked_file import places_in
+from loop_ls.text.json_value import Json
 
 T = TypeVar("T")
 
@@ -48,8 +51,11 @@ def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
         )
     _judged_in_trials(checks, cases)
     files = ProjectFiles.of(snapshot.root, snapshot.settings.raw)
+    recorded = [_wire(files, path, one, one.name in held) for one in cases]
+    for case, given in zip(cases, recorded, strict=True):
+        _with_something_to_look_for(checks_of(checks, case), given)
     return {
-        "cases": [_wire(files, path, one, one.name in held) for one in cases],
+        "cases": recorded,
         "texts": {"checks": checks_text, "cases": cases_text},
         "files": {
             name: hashlib.sha256(Path(snapshot.root, name).read_bytes()).hexdigest()
@@ -121,6 +127,15 @@ def _judged_in_trials(checks: Checks, cases: Iterable[Case]) -> None:
                 raise Refused(
                     "bad_argument", told, "Exclude it from the test cases (`without`), or check it in a step."
                 )
+
+
+def _with_something_to_look_for(checks: Iterable[Check], case: RecordedCase) -> None:
+    """Raises `Refused` for a check that no trial of the case could decide."""
+    variables: dict[str, Json] = {**case["parameters"], "input": case["input"] or ""}
+    for check in checks:
+        if check.severity == "error" and looks_for_nothing(with_variables(check, variables)):
+            told = f"The check `{check.name}` has nothing to look for in the test case `{case['name']}`."
+            raise Refused("bad_argument", told, "Name it in `without` of the test case.")
 
 
 def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCase:

@@ -223,6 +223,11 @@ async def test_EB_124_cases_beside_a_workflow_are_what_a_plan_is_tried_on(projec
         (CHECKS_FILE, "tests: [{name: a, vars: {input: x}, holdout: true}]\n", "none is left"),
         ("assert: [{type: command, value: [make]}]\n", CASES_FILE, "do not support"),
         (CHECKS_FILE, "tests: [{name: a, vars: {input: 'file://gone.txt'}}]\n", "gone.txt"),
+        (
+            "assert: [{type: contains, value: '{{input}}'}]\n",
+            "tests: [{name: a, vars: {input: ''}}]\n",
+            "The check `contains` has nothing to look for in the test case `a`",
+        ),
     ],
 )
 async def test_EB_124_cases_that_cannot_be_used_stop_the_start(
