@@ -76,7 +76,7 @@ async def test_UP_68_one_decision_counts_and_the_second_is_told_so(project: Engi
     assert sorted(answer["ok"] for answer in answers) == [False, True]
     late = next(answer for answer in answers if not answer["ok"])
     assert late["code"] == "wrong_status"
-    assert "already" in late["hint"]
+    assert "The first answer was `" in late["message"]
     facts = await project.ended(asked)
     assert len(facts.of("approval_resolved")) == 1
     assert (facts.end["kind"] == "completed") == answers[0]["ok"]
