@@ -216,10 +216,7 @@ def _until(it: Compared) -> Iterator[Violation]:
 
 def _subject(it: Compared) -> Iterator[Violation]:
     """What is judged does not learn the words of its judge, nor does anything that flows into it."""
-    criteria = [(criterion, {name} | reaches(it.now, name)) for name, criterion in _criteria(it)]
-    for one in it.base.first.calling:
-        inside = judged_inside(it.base.workspace, it.base.first, one, it.base.declared_in)
-        criteria += [(criterion, {one.name} | reaches(it.now, one.name)) for criterion in inside]
+    criteria = [(criterion, {name} | given) for name, criterion, given in _judged(it)]
     everything = {one.name for one in it.now.elements}
     criteria += [(criterion, everything) for criterion in it.base.judged_by]
     for element in it.now.elements:
@@ -336,14 +333,25 @@ def _only_waited_for(document: Document) -> frozenset[str]:
 
 
 def judged_elsewhere(workspace: Workspace, caller: Baseline, file: Document) -> tuple[str, ...]:
-    """The criteria by which a caller judges what another file gives: those of its loops, and of checks of its steps."""
+    """The criteria by which a caller judges what another file gives: those of its loops, of checks of its steps, and of
+    workflows that what comes of it is given to."""
     compared, found = Compared(caller, workspace, caller.first), list[str]()
-    for name, criterion in _criteria(compared):
-        element = caller.first.element(name)
-        callee = None if element is None else workspace.callee(caller.first, element.reference)
-        if callee is not None and (callee.uri == file.uri or _leads_to(workspace, callee, file)):
+    own = {criterion for _, criterion in _criteria(compared)}
+    for name, criterion, given in _judged(compared):
+        elements = [caller.first.element(one) for one in (given | {name} if criterion in own else given)]
+        callees = [workspace.callee(caller.first, one.reference) for one in elements if one is not None]
+        if any(one.uri == file.uri or _leads_to(workspace, one, file) for one in callees if one is not None):
             found.append(criterion)
     return tuple(found)
+
+
+def _judged(it: Compared) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Whoever is judged, here or in a workflow that is called, in what words, and what flows into that."""
+    for name, criterion in _criteria(it):
+        yield name, criterion, reaches(it.now, name)
+    for one in it.base.first.calling:
+        for criterion in judged_inside(it.base.workspace, it.base.first, one, it.base.declared_in):
+            yield one.name, criterion, reaches(it.now, one.name)
 
 
 def _leads_to(workspace: Workspace, document: Document, file: Document) -> bool:

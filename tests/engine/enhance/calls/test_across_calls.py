@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.ports import ModelRequest
+from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.violations import judged_elsewhere
+from loop_ls.index.disk.roots import Roots
+from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
 from tests.engine.enhance.loops import HEAD, Loop, failing, instructions, plan_of
 
 Op = dict[str, Any]
@@ -203,3 +208,17 @@ async def test_EB_126_what_is_judged_in_a_called_workflow_does_not_learn_the_wor
     loop = Loop(text, script, [plan], {"maxRounds": 2, "plannerAttempts": 1}, files)
     assert (await loop.run()).reason == "no_ops"
     assert [one["reasonCode"] for one in loop.of("op_rejected")] == ["leaks_check"]
+
+
+def test_EB_135_a_called_file_does_not_learn_by_which_words_another_one_judges_what_comes_of_it() -> None:
+    text = HEAD + (
+        "steps:\n  - {name: draft, template: {name: write}}\n  - {name: polish, run: 'Polish {{draft}}'}\n"
+        "  - {name: use, template: {name: part, with: {topic: '{{polish}}'}}}\n"
+        "  - {name: publish, needs: [use], run: 'Publish {{polish}}'}\n"
+    )
+    texts = {"report": text, "part": INSIDE["check"], "write": HEAD.replace("report", "write") + "steps: [{run: Go}]\n"}
+    documents = {name: Document.open(f"file:///root/{name}.yaml", one) for name, one in texts.items()}
+    workspace = Workspace.of(Roots("/root"), documents.values())
+    own = Baseline.of(workspace, documents["report"])
+    judged = {name: judged_elsewhere(workspace, own, documents[name]) for name in ("write", "part")}
+    assert judged == {"write": ("PASS or FAIL, does it say DONE? {{topic}}",), "part": ()}
