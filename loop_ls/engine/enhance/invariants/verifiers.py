@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loop_ls.engine.enhance.invariants.shape import reads
+from loop_ls.engine.enhance.invariants.shape import reads, source_of
 from loop_ls.formats.workflow.verdict_prompt import asks_for_verdict
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
@@ -34,7 +34,7 @@ class Verifiers:
 
     def seen(self, document: Document, declared: frozenset[str] | None = None) -> Verifiers:
         """With those of a text; what is known already stays. `declared` None: nobody says which they are."""
-        asking = {one.name for one in document.steps if any(map(asks_for_verdict, prompts(one)))}
+        asking = {one.name for one in document.steps if any(map(asks_for_verdict, prompts(document, one)))}
         named = asking if declared is None else declared & {one.name for one in document.elements}
         fresh = [one.name for one in document.elements if one.name in named and one.name not in self.checked]
         guessed = self.guessed if declared is not None else self.guessed | frozenset(fresh)
@@ -42,11 +42,18 @@ class Verifiers:
         return replace(self, checked=checked, guessed=guessed)
 
 
-def prompts(element: Element) -> tuple[str, ...]:
-    """What an element asks models, a vote of several and a step that has another workflow ask included."""
-    template = element.reference is not None and element.reference.kind == "template"
-    asking = ("run", "prompt", "with") if template else ("run", "prompt")
-    return tuple(slot.scalar.text for slot in element.slots if slot.kind in asking)
+def prompts(document: Document, element: Element) -> tuple[str, ...]:
+    """What an element asks models: also several that vote, and those of another workflow that is given the question
+    with the work in it. A criterion alone is given to a workflow that checks by itself."""
+    asking = [slot.scalar.text for slot in element.slots if slot.kind in ("run", "prompt")]
+    if element.reference is not None and element.reference.kind == "template":
+        given = (use for use in element.uses if use.slot.kind == "with")
+        asking += [
+            use.slot.scalar.text
+            for use in given
+            if any(document.element(one) is not None for one in source_of(document, use.name))
+        ]
+    return tuple(asking)
 
 
 def _subject(document: Document, name: str) -> str:

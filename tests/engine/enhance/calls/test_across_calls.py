@@ -222,3 +222,9 @@ def test_EB_135_a_called_file_does_not_learn_by_which_words_another_one_judges_w
     own = Baseline.of(workspace, documents["report"])
     judged = {name: judged_elsewhere(workspace, own, documents[name]) for name in ("write", "part")}
     assert judged == {"write": ("PASS or FAIL, does it say DONE? {{topic}}",), "part": ()}
+
+
+async def test_a_step_that_gives_a_criterion_to_a_workflow_that_checks_by_it_is_no_check_itself() -> None:
+    text = called("topic").replace("topic: tea", "wanted: 'PASS if it is short, else FAIL'")
+    loop = Loop(text, {"look": "PASS"}, knobs={"maxRounds": 1}, more={"part.yaml": TOLD})
+    assert ((await loop.run()).reason, loop.kinds()) == ("converged", {})
