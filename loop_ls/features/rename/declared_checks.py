@@ -12,6 +12,7 @@ from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
 from loop_ls.index.checked_file import about
 from loop_ls.index.document import Document
+from loop_ls.index.element import Element
 from loop_ls.index.enhanced_verifiers import named_verifiers
 from loop_ls.index.workspace import Workspace
 from loop_ls.rules.engine.finding import TextEdit
@@ -28,6 +29,17 @@ def edits_beside(workspace: Workspace, workflow: Document, name: str, new: str) 
             if span is not None:
                 yield document.uri, TextEdit(span, new)
     yield from _in_settings(workspace, workflow, name, new)
+
+
+def named_beside(workspace: Workspace, document: Document, at: Position) -> tuple[Document, Element, Span] | None:
+    """The workflow, the step or loop of it that checks or test cases name at this place, and where they name it."""
+    workflow = workspace.subject(document)
+    for element in workflow.elements if workflow is not None and workflow.is_workflow else ():
+        for piece, node in _named(document, element.name or ""):
+            span = _name_in(document, piece, node, element.name or "")
+            if workflow is not None and element.name and span is not None and span.contains(at):
+                return workflow, element, span
+    return None
 
 
 def _in_settings(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from loop_ls.features.language_support import support_of
-from loop_ls.features.rename.answers import Rename
+from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.rename import rename
 from loop_ls.rules.fixes.apply import applied
 
@@ -102,3 +104,32 @@ def test_a_renamed_parameter_is_still_given_by_its_cases_and_read_by_its_checks(
         '  - {type: command, value: [grep, "{{topic}}"]}',  # the words of a command are literal
     ]
     assert texts["pair.cases.yaml"].splitlines()[1] == "  - {name: topic, vars: {input: topic, subject: the sea}}"
+
+
+@pytest.mark.parametrize(
+    ("written", "marked"),
+    [
+        ("{on: step.draft, type: contains", "{on: step.dr$0aft, type: contains"),
+        ('verifiers: [draft_two, "draft"]', 'verifiers: [draft_two, "dra$0ft"]'),
+        ("assert: [{on: step.draft, type: is-json}]", "assert: [{on: step.draft$0, type: is-json}]"),
+    ],
+)
+def test_a_step_is_found_and_renamed_from_its_checks(ask: Any, written: str, marked: str) -> None:
+    path = "flow.cases.yaml" if "assert: [" in written else "flow.checks.yaml"
+    source = FLOW.replace("dra$0ft", "draft").replace(written, marked, 1)
+    at_step, here = ask(FLOW), ask(source, None, False, path)
+    assert [one.split(" ")[0] for one in here.targets] == ["flow.yaml:5"]
+    support = support_of(here.document)
+    found = support.prepare_rename(here.workspace, here.document, here.at)
+    assert isinstance(found, Renamable)
+    assert found.name == "draft"
+    there = rename(at_step.workspace, at_step.document, at_step.at, "text")
+    assert rename(here.workspace, here.document, here.at, "text") == there
+    clash = rename(here.workspace, here.document, here.at, "draft_two")
+    assert isinstance(clash, Refused)
+
+
+def test_nothing_is_named_elsewhere_in_checks(ask: Any) -> None:
+    source = FLOW.replace("dra$0ft", "draft").replace("type: is-json}", "type: is$0-json}", 1)
+    here = ask(source, None, False, "flow.checks.yaml")
+    assert (here.targets, rename(here.workspace, here.document, here.at, "text")) == ([], None)
