@@ -105,11 +105,15 @@ async def test_a_model_over_mcp_cannot_agree(victim: Victim, name: str) -> None:
         async def start(self, given: Json) -> Json:
             return await victim.engine.start({**given, **argument, "definition": None})
 
-    given: Json = {"definition": "tidy", "goal": "g", "consent": "yes"}
-    told, refused = await use(Loops(), "loop_start", given)  # type: ignore[arg-type]
-    assert refused
-    assert "The owner must give permission first" in told
-    victim.is_unharmed(told)
+    given: Json = {"definition": "tidy", "goal": "g"}
+    for consent, answer in (
+        ({}, "The owner must give permission first"),
+        ({"consent": "yes"}, "no argument `consent`"),
+    ):
+        told, refused = await use(Loops(), "loop_start", {**given, **consent})  # type: ignore[arg-type]
+        assert refused
+        assert answer in told
+        victim.is_unharmed(told)
 
 
 @pytest.mark.parametrize(
