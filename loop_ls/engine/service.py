@@ -383,11 +383,14 @@ class Engine:
         """The start without keys that stand in what a run is told and nobody typed (the input of a test case): the
         first fact is never rewritten, and everything that shows a run shows it."""
         typed = {name: getattr(started, name) for name in ("input", "goal", "message", "parameters")}
-        part = started.plan.get("part")
-        if not any(typed.values()) and not part:
+        part, source = started.plan.get("part"), as_object(started.source)
+        prompt = source.get("prompt")  # what a fork asks instead
+        if not any(typed.values()) and not part and not prompt:
             return started
         mask = self._mask_of(plan_of(started, texts)).of_typed
         masked = {name: mask.free(value) for name, value in typed.items()}
+        if prompt and (free := mask.free(prompt)) != prompt:
+            masked["source"] = {**source, "prompt": free}
         if part and (free := mask.free(part)) != part:
             masked["plan"] = {**started.plan, "part": free}
         return started if masked == typed else started.model_copy(update=masked)

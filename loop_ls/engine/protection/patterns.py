@@ -54,6 +54,8 @@ _PLAIN = frozenset(name for name in NAMES if "*" not in name)
 _PATTERN = re.compile("|".join(fnmatch.translate(name) for name in NAMES if "*" in name))
 #: Folders with instructions and hooks of agents: everything in them, wherever they lie.
 AGENT_FOLDERS = frozenset({".claude", ".codex", ".opencode", ".cursor", ".gemini", ".agents"})
+#: Files of roles: what a reviewer is told and may do stands there as in the settings.
+_ROLES, _OF_ROLE = "roles", ".md"
 #: What programs write there themselves when they start, whatever their agent does.
 OF_PROGRAMS = frozenset({".opencode/.gitignore"})
 #: Dot folders of the workspace that hold what tools make, or what an editor writes while a run goes on.
@@ -108,7 +110,7 @@ class Protected:
             return True
         if name in _PLAIN or _PATTERN.match(name):
             return True
-        if not AGENT_FOLDERS.isdisjoint(folders):
+        if not AGENT_FOLDERS.isdisjoint(folders) or (folders[-1:] == [_ROLES] and name.endswith(_OF_ROLE)):
             return True
         return bool(folders) and folders[0].startswith(".") and MADE.isdisjoint((folders[0], "/".join(folders[:2])))
 

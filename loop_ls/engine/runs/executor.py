@@ -208,14 +208,15 @@ def _guard_of(run: LiveRun, plan: Plan, recorder: JournalRecorder, data: Path) -
         return None
 
     def exact() -> list[str]:
-        from loop_ls.engine.capabilities.derive import checking_programs  # what prepared the run has imported it
+        # what prepared the run has imported it
+        from loop_ls.engine.capabilities.derive import checking_programs, skills_of_stages
 
         started = [one for one in _capabilities(plan).all if isinstance(one, StartedProgram)]
         files = [path for one in started for path in named_by(one.words, one.folder, plan.root)]
         files = [path for path in files if Path(plan.root, path).is_file()]
         checks = (path for one in checking_programs(plan) for path in named_by(one.words, one.folder, plan.root))
         beside = [] if run.isolation is None else run.isolation.of_repository()
-        return [*plan.texts, *files, *checks, *beside]
+        return [*plan.texts, *files, *checks, *skills_of_stages(plan), *beside]
 
     providers = as_object(plan.settings.get("providers"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,15 @@ async def told(project: Project, run_id: str) -> dict[str, tuple[str, bool | Non
     answer = await project.engine.prompts(run_id)
     rows = [row for row in answer["prompts"] if row["place"].endswith("/write")]
     return {row["place"]: (row["prompt"], row.get("changed")) for row in rows}
+
+
+async def test_a_key_in_a_changed_prompt_is_not_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "hunter2-of-the-house")
+    first = await project.run()
+    facts = await forked(project, first[0]["runId"], at="polish/2/write", prompt="Use hunter2-of-the-house.")
+    shown = await project.engine.prompts(facts[0]["runId"]) if project.engine else {}
+    assert "hunter2" not in json.dumps([facts, shown])
+    assert project.models.prompts("write").count("Use [secret].") == 1
 
 
 async def test_a_fork_of_a_fork_keeps_the_changed_prompt_with_its_answer(project: Project) -> None:

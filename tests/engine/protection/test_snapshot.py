@@ -69,6 +69,9 @@ def folder(tmp_path: Path) -> Folder:
         ("web/jest.config.mjs", True),
         (".rspec", True),
         ("Rakefile", True),
+        ("roles/reviewer.md", True),
+        ("sub/Roles/Reviewer.MD", True),
+        ("roles/web/tasks.md", False),
         ("src/config.py", False),
     ],
 )
