@@ -18,6 +18,7 @@ from loop_ls.engine.core.loop_driver import Turn
 from loop_ls.engine.core.ports import Failure, Models, Recorder
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.model_calls.ask import Question, ask
+from loop_ls.engine.protection.patterns import Protected
 from loop_ls.engine.roles.tools.tool import shortened
 from loop_ls.formats.assistant.keys import MOST_MEMORY
 from loop_ls.formats.common.target import Target
@@ -86,6 +87,16 @@ def memory_in(files: ProjectFiles, path: str) -> str:
     except Failure:
         return ""
     return text[len(FIRST_LINE) :].strip() if OURS.match(text) else ""
+
+
+def is_protected(files: ProjectFiles, path: str) -> bool:
+    """Whether it would be one of the files that tell agents and tools what to do, links followed: no model writes
+    these unseen."""
+    try:
+        whole, root = (files.root / path).resolve(), files.root.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return False  # it cannot be written either
+    return whole.is_relative_to(root) and Protected().covers(whole.relative_to(root).as_posix())
 
 
 def other_content(files: ProjectFiles, path: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loop_ls.contract.facts.kinds import RunStarted
-from loop_ls.engine.assistants.memory_file import other_content
+from loop_ls.engine.assistants.memory_file import is_protected, other_content
 from loop_ls.engine.assistants.profile import asked_for_memory
 from loop_ls.engine.assistants.program import names_of, start_of
 from loop_ls.engine.capabilities.consent import Consents
@@ -172,7 +172,11 @@ def _named(found: tuple[Assistant, ...], request: StartRequest) -> Assistant:
 
 
 def _require_own_memory(assistant: Assistant, files: ProjectFiles) -> None:
-    """Raises `Refused` before a file of somebody else would be in the way."""
+    """Raises `Refused` before a file of somebody else would be in the way, or a model would write what agents are
+    told."""
+    if assistant.memory and is_protected(files, assistant.memory):
+        told = f"`memory` of `{assistant.name}`: {assistant.memory} is a protected file, which no model writes."
+        raise Refused("bad_argument", told, "Choose another name.")
     if assistant.memory and other_content(files, assistant.memory):
         told = (
             f"`memory` of `{assistant.name}`: {assistant.memory} exists and has other content, so it is not replaced."

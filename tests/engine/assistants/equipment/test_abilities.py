@@ -256,3 +256,13 @@ def test_AB_180_it_is_no_longer_than_it_may_be() -> None:
     assert MOST_MEMORY - 20 < len(found) <= MOST_MEMORY
     assert lines.startswith(f"{found}\n"), "whole lines"
     assert len(fitting("x" * 9000)) == MOST_MEMORY
+
+
+@pytest.mark.parametrize("path", ["CLAUDE.md", "docs/agents.md", "roles/reviewer.md", "notes/link.md"])
+async def test_AB_179_no_memory_is_what_agents_are_told(project: EngineProject, path: str) -> None:
+    (project.root / "notes").mkdir()
+    (project.root / "notes/link.md").symlink_to(project.root / "AGENTS.md")
+    project.write(memory=path, maxIterations=1)
+    answer = await project.start()
+    assert (answer["ok"], answer.get("code")) == (False, "bad_argument")
+    assert answer["message"] == f"`memory` of `Fixer`: {path} is a protected file, which no model writes."
