@@ -100,6 +100,8 @@ def _planned(workspace: Workspace, document: Document, at: Position, taken: Call
     slot = next((slot for slot in element.slots if slot.kind == "run"), None)
     if not isinstance(node, Mapping) or run is None or slot is None or not document.uri.startswith("file:"):
         return None
+    if run.entry.key.text != "run":
+        return None  # `runn`: its own finding offers the right key
     start = document.tree.start_of(element.piece)
     in_prompt = start + run.entry.key.span.start.line <= at.line <= start + run.span.end.line
     if not in_prompt and at.line not in own_lines(document, element):

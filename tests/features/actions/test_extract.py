@@ -196,3 +196,8 @@ def test_it_is_not_offered_on_other_keys_of_the_step(ask: Any) -> None:
     step = "- name: one\n    run: Hello\n    time$0out: 3s"
     head = "#- flow.yaml\n$schema: workflow/v2.0\nname: flow\nversion: 1.0.0\nsteps:\n  "
     assert extracted(ask, f"{head}{step}\n") is None
+
+
+@pytest.mark.parametrize("key", ["runn", "Run", "prompt"])
+def test_a_step_whose_run_is_misspelt_has_no_such_action(ask: Any, key: str) -> None:
+    assert extracted(ask, f'steps:\n  - name: draft\n    {key}: "$0Write {{{{input}}}}"\n') is None
