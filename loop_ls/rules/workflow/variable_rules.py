@@ -19,6 +19,7 @@ from loop_ls.rules.engine.tracked_view import View
 from loop_ls.rules.fixes import builders
 from loop_ls.rules.until.rewrites import without
 from loop_ls.rules.workflow.dotted_names import meant, with_a_dot
+from loop_ls.rules.workflow.loop_places import exists, places_of
 
 
 def _severity(use: Use) -> Severity | None:
@@ -161,8 +162,13 @@ def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
             message = f"{message} No variable is needed: the judge sees the output"
             fix = _without(element, use, view)
         else:
-            fix = (_replaced(element, use, better, view),) if better else ()
+            fix = (_replaced(element, use, better, view),) if better and _is_there(better, element, use, view) else ()
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
+
+
+def _is_there(name: str, element: Element, use: Use, view: View) -> bool:
+    """Whether a name can be written here without a finding: a `loop.*` needs a loop that has it (WF506, WF507)."""
+    return name not in LOOP_NAMES or exists(name, places_of(element, use, view))
 
 
 def _nested(use: Use, element: Element, view: View) -> tuple[str, str | None] | None:
