@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from loop_ls.formats.checks.target import INPUT, Places
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import places_of
+from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 
@@ -32,4 +33,5 @@ def places_in(subject: Document) -> Places | None:
     named = [one for one in subject.elements if one.name]
     variables = (*([INPUT] if subject.mentioning(INPUT) else []), *subject.parameters)
     loops = [one.name or "" for one in named if one.loop is not None]
-    return Places(subject.name or "", {"step": [one.name or "" for one in named], "loop": loops}, variables, variables)
+    called = subject.name or stem_of(subject.path)
+    return Places(called, {"step": [one.name or "" for one in named], "loop": loops}, variables, variables)

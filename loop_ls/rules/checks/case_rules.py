@@ -164,8 +164,11 @@ def seen_and_held_out(view: ObjectView) -> Iterator[Draft]:
     cases = list(cases_in(view.parts))
     seen = [(plain(case.node("vars")), case.name) for case in cases if flag(case.node("holdout")) is not True]
     for case in cases:
-        twin = next((name for given, name in seen if given == plain(case.node("vars"))), None)
-        if flag(case.node("holdout")) is True and twin is not None:
+        if flag(case.node("holdout")) is not True:
+            continue
+        held = plain(case.node("vars"))
+        twin = next((name for given, name in seen if given == held), None)
+        if twin is not None:
             at = case.block.fields["holdout"].entry.key.span
             yield draft(
                 case.piece, at, f"`{twin}` has the same input and is not held out, so this test case proves nothing"

@@ -64,3 +64,9 @@ def test_a_verifier_has_to_be_a_step_of_the_file_beside() -> None:
     assert "has no step `reviw`" in told.message
     assert "`review`?" in told.message
     assert told.fixes
+
+
+def test_a_workflow_without_a_name_is_called_like_its_file() -> None:
+    files = ("#- report.checks.yaml", "assert: [{type: is-json, on: step.wriet}]", "#- report.yaml")
+    found = findings_of(read_fixture("\n".join((*files, "$schema: workflow/v2.0", WORKFLOW))))["report.checks.yaml"]
+    assert [one.message for one in found] == ["`report` has no step `wriet`; did you mean `write`?"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loop_ls.rules.engine.finding import Finding, Severity
+from loop_ls.testing.call_count import calls_in
 from loop_ls.testing.fixture import read_fixture
 from tests.rules.checking import findings_of
 
@@ -167,3 +168,13 @@ def test_CK011_a_verifier_that_resembles_no_step_has_no_fix() -> None:
     assert fixes("wriet") == [1]
     assert fixes("unrelated") == [0]
     assert fixes("write") == []
+
+
+def test_twice_the_cases_are_twice_the_work() -> None:
+    def work(number: int) -> int:
+        cases = (f"  - {{name: c{one}, vars: {{input: x{one}, tone: dry}}, {CHECK}}}" for one in range(number))
+        fixture = read_fixture("\n".join(("#- report.cases.yaml", "tests:", *cases, "#- report.yaml", WORKFLOW)))
+        return calls_in(lambda: findings_of(fixture))
+
+    work(10)
+    assert work(200) < 2.2 * work(100)
