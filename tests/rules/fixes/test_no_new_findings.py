@@ -79,7 +79,7 @@ steps:
 MORE = {
     "a result without needs": 'steps:\n  - {name: plan, run: "{{input}}"}\n  - {name: use, run: "Use {{plna}}"}\n',
     "a path without needs": 'steps:\n  - {name: plan, run: "{{input}}"}\n  - {name: use, run: "Use {{Step.plan}}"}\n',
-    "a variable of a loop where none runs": 'steps:\n  - {name: use, run: "Use {{Loop.output}} of {{loop.iteratoin}}"}\n',
+    "variables of a loop where none runs": 'steps:\n  - {name: use, run: "{{Loop.output}} of {{loop.iteratoin}}"}\n',
     "with parallel": (
         "execution: {provider: ollama, model: llama3.2, parallel: true}\nsteps:\n"
         '  - {name: plan, run: "{{input}}"}\n  - {name: next, needs: [plan], run: "{{plan}}"}\n'
