@@ -22,7 +22,11 @@ TOKEN_TYPES = ("variable", "parameter", "property", "function", "keyword", "oper
 TOKEN_MODIFIERS = ("declaration", "readonly", "deprecated")
 
 #: Renaming these may change what a reference means.
-RENAMED = ({"glob": "**/*.{yaml,yml}", "matches": "file"}, {"glob": "**/*", "matches": "folder"})
+RENAMED = (
+    {"glob": "**/*.{yaml,yml,json}", "matches": "file"},
+    {"glob": "**/{roles,.claude/agents}/*.md", "matches": "file"},
+    {"glob": "**/*", "matches": "folder"},
+)
 
 
 @equal_record

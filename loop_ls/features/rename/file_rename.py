@@ -1,4 +1,4 @@
-"""What has to change when workflow files get another path: names and references, and which files move along.
+"""What has to change when workflow and role files get another path: names and references, and which files move along.
 
 A workflow that is called like its file is still called like it afterwards; references keep meaning what
 they meant, as short as they were. Nothing is changed that could be left alone. What leaves the workspace
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from loop_ls.features.answers import Edits
+from loop_ls.features.rename import roles
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.checks.file_format import loop_stem
 from loop_ls.formats.registry import DECLARED_CHECKS, TEST_CASES
@@ -45,6 +46,8 @@ def moved(workspace: Workspace, renames: Mapping[str, str]) -> Edits:
         own = [*_name(document, names[document.uri]), *_references(workspace, document, folders[document.uri], keys)]
         if own:
             found[document.uri] = own
+    for document, edit in roles.following(workspace, paths):
+        found.setdefault(document.uri, []).append(edit)
     return {uri: tuple(sorted(set(edits), key=lambda edit: edit.span)) for uri, edits in found.items()}
 
 

@@ -5,7 +5,7 @@ Roles that are built in have no place of their own: they can be listed, and not 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loop_ls.features.answers import Location
 from loop_ls.features.lookup.object_node_at import look_at_whole
@@ -13,9 +13,10 @@ from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.occurrences import bare
 from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.typed_mapping import Named
-from loop_ls.formats.registry import ROLE_FILE, ROLE_LOOP, SETTINGS
+from loop_ls.formats.registry import ROLE_FILE, ROLE_LOOP, SETTINGS, claimed
 from loop_ls.formats.role_file.read import ROLE_NAME
 from loop_ls.formats.role_loop.parts import role_part
+from loop_ls.index.disk.uris import stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.object_file import roles_of
 from loop_ls.index.role_file import role_name_of
@@ -93,6 +94,22 @@ def rename(workspace: Workspace, document: Document, at: Position, new: str) -> 
     for one, span, _ in places(workspace, role):
         edits.setdefault(one.uri, []).append(TextEdit(span, new))
     return Rename({uri: tuple(sorted(listed, key=lambda edit: edit.span)) for uri, listed in edits.items()})
+
+
+def following(workspace: Workspace, paths: Mapping[str, str]) -> Iterator[tuple[Document, TextEdit]]:
+    """What has to change where role files that are called like their role get another path (document -> path): the
+    stages that name the role, unless it is set up elsewhere, too, or the new name is taken."""
+    known = [(one, name) for one in workspace.documents.values() if (name := role_name_of(one)) is not None]
+    names = [name for _, name in known]
+    for document, old in known:
+        new = stem_of(paths[document.uri])
+        if new == old or document.whole.parts.get("name") or claimed(paths[document.uri]) != ROLE_FILE:
+            continue
+        if names.count(old) > 1 or new in names or _clash(workspace, new):
+            continue
+        found = list(places(workspace, old))
+        if not any(sets for _, _, sets in found):
+            yield from ((one, TextEdit(span, new)) for one, span, _ in found)
 
 
 def _fixed(workspace: Workspace, role: str) -> str:

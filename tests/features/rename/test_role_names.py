@@ -6,6 +6,7 @@ import pytest
 
 from loop_ls.features.references import references
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
+from loop_ls.features.rename.file_rename import moved
 from loop_ls.features.rename.rename import prepare, rename
 from loop_ls.formats.settings.model import settings_of
 from loop_ls.index.disk.roots import Roots
@@ -88,3 +89,26 @@ def test_one_that_its_file_only_names_by_its_own_name_is_not() -> None:
     workspace, documents = beside("---\naccess: readonly\n---\nYou judge.\n")
     refused = prepare(workspace, documents["loops/a.json"], Position(0, 36))
     assert isinstance(refused, Refused) and "add `name: critic` to the file first" in refused.reason
+
+
+@pytest.mark.parametrize(
+    ("texts", "new", "follow"),
+    [
+        ({}, "roles/judge.md", True),
+        ({}, "roles/coder.md", False),
+        ({}, "roles/two words.md", False),
+        ({}, "texts/judge.md", False),
+        ({"roles/critic.md": "---\nname: critic\n---\nLook closely.\n"}, "roles/judge.md", False),
+        ({".claude/agents/critic.md": "---\ndescription: x\n---\nLook closely.\n"}, "roles/judge.md", False),
+        ({".loop-ls.yaml": SETTINGS}, "roles/judge.md", False),
+    ],
+)
+def test_stages_follow_a_role_file_that_is_called_like_its_role(texts: dict[str, str], new: str, follow: bool) -> None:
+    files = {"roles/critic.md": "---\ndescription: x\n---\nLook closely.\n", "loops/a.json": LOOP, **texts}
+    documents = {path: Document.open(f"file:///w/{path}", text) for path, text in files.items()}
+    edits = moved(Workspace.of(Roots("/w"), documents.values()), {"/w/roles/critic.md": f"/w/{new}"})
+    text = documents["loops/a.json"].text
+    for edit in reversed(edits.get("file:///w/loops/a.json", ())):
+        text = text.edit(edit.span, edit.text)
+    other = LOOP.replace("critic", "judge").replace('"prompt": "judge"', '"prompt": "critic"')
+    assert str(text) == (other if follow else LOOP)

@@ -59,7 +59,13 @@ def renamed(full: Full, old: Path, new: Path) -> dict[str, str]:
 
 def test_references_follow_a_renamed_file_whose_name_follows(server: RawClient, folder: Path) -> None:
     full = Full(server, folder)
-    assert "willRename" in full.capabilities["workspace"]["fileOperations"]
+    filters = full.capabilities["workspace"]["fileOperations"]["willRename"]["filters"]
+    patterns = [(one["pattern"]["glob"], one["pattern"]["matches"]) for one in filters]
+    assert patterns == [
+        ("**/*.{yaml,yml,json}", "file"),
+        ("**/{roles,.claude/agents}/*.md", "file"),
+        ("**/*", "folder"),
+    ]
     found = renamed(full, folder / "draft.yaml", folder / "sketch.yaml")
     assert found.keys() == {"draft", "flow", "other"}
     assert "\nname: sketch\n" in found["draft"]
