@@ -388,10 +388,11 @@ class EditOutcome(TypedDict):
 
 class TimelineRound(TypedDict):
     """One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says
-    why a last round has no plan, `sent` and `ack` are about its edit."""
+    why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known."""
 
     round: FromOne
     status: Literal["running", "failed", "converged"]
+    unfinished: NotRequired[bool]
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
     failed: list[JsonObject]

@@ -25,8 +25,9 @@ async def show_rounds(engine: EngineClient, run_id: str) -> None:
         print(shown(f"  {because}"), file=sys.stderr)
     for entry in told["rounds"]:
         changes = ", ".join(f"{one.get('op')} {one.get('target')}" for one in entry["applied"]) or "no change"
-        failed = ", ".join(str(one.get("step")) for one in entry["failed"]) or "nothing"
-        print(shown(f"  round {entry['round']}: failed {failed}; {changes}{_cost(entry)}"), file=sys.stderr)
+        failed = ", ".join(str(one.get("step")) for one in entry["failed"])
+        how = "did not finish" if entry.get("unfinished") and not failed else f"failed {failed or 'nothing'}"
+        print(shown(f"  round {entry['round']}: {how}; {changes}{_cost(entry)}"), file=sys.stderr)
         for one in entry["failed"]:
             if one.get("kind") != "upstream_failed":
                 why = " ".join(str(one.get("message")).split())

@@ -82,6 +82,7 @@ class Round:
     evidence: Event | None = None
     decided: Event | None = None
     held: Event | None = None
+    skipped: bool = False  # a person went on without the change
 
     @property
     def trials_told(self) -> str:
@@ -116,8 +117,15 @@ class Round:
         return [{"case": name, "passes": sum(each), "trials": len(each)} for name, each in found.items()]
 
     @property
+    def unfinished(self) -> bool:
+        """Whether the round ended, or was left, before anything was known of what fails in it."""
+        return self.report is None or (self.evidence is not None and not int_field(self.evidence, "trials"))
+
+    @property
     def not_taken(self) -> str:
-        """Why the text of this round was not taken in place of the best one; empty: it was, or nobody asked."""
+        """Why the change of this round is not in the file; empty: it is, or nobody asked."""
+        if self.skipped and not self.applied:
+            return "left out by a person"
         if self.decided is None or self.decided.get("accepted"):
             return ""
         by = text_field(self.decided, "by")
@@ -337,7 +345,8 @@ def _take(one: Round, event: Event) -> None:
             one.answer = event
             one.doing = None if kind == "edit_acknowledged" else one.doing
         case "loop_continued":
-            one.doing = None
+            answer = event.get("answer")
+            one.doing, one.skipped = None, isinstance(answer, dict) and answer.get("choice") == "skip"
         case _:
             _take_rest(one, kind, event)
 

@@ -63,6 +63,8 @@ def _without_plan(one: Round, reason: str) -> str:
     """Why a last round has no changes; empty: those that were refused say it."""
     if not one.planned:
         return _NOT_PLANNED.get(reason, "not planned (last round)")
+    if one.said is None and one.problem is None:
+        return _NOT_PLANNED["budget"] if reason == "budget" else "not planned: the planner was not asked"
     if one.gave_up:
         return f"the planner gave up: {one.gave_up}"
     if one.rejected:
@@ -83,6 +85,7 @@ def _entry(one: Round) -> TimelineRound:
     entry: dict[str, Json] = {
         **one.outcome,
         "round": one.number,
+        "unfinished": True if one.unfinished else None,
         "startedAt": one.started_at,
         "failed": one.failures,
         "proposed": one.proposed,
@@ -143,16 +146,20 @@ def markdown(found: Timeline, name: str) -> str:
     ]
     if because := state.get("because"):
         head += [escaped(because), ""]
-    parts = [_round(entry) for entry in found["rounds"]]
+    numbers = [entry["round"] for entry in found["rounds"]]
+    parts = [_round(entry, entry["round"] + 1 in numbers) for entry in found["rounds"]]
     return "\n".join([*head, *parts])
 
 
-def _round(entry: TimelineRound) -> str:
+def _round(entry: TimelineRound, followed: bool) -> str:
     cost = f" · {money(entry['roundUsd'])}" if "roundUsd" in entry else ""
     risk = f" · {ENDINGS['fixation'].short}" if entry["label"] == "fixation-risk" else ""
     lines = [f"## Round {entry['round']}: {entry['status']}{cost}{risk}", ""]
     lines += _trials(entry)
-    lines += ["### What failed", *(_bullets(entry["failed"], _failure) or ["nothing"]), ""]
+    if entry.get("trials"):
+        lines += _written(entry)
+    nothing = "not known: the round did not finish" if entry.get("unfinished") else "nothing"
+    lines += ["### What failed", *(_bullets(entry["failed"], _failure) or [nothing]), ""]
     if entry.get("unfixable"):
         lines += ["### Cannot be fixed by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
@@ -161,7 +168,10 @@ def _round(entry: TimelineRound) -> str:
     lines += ["### Proposed", *(_bullets(entry["proposed"], _operation) or ["nothing"]), ""]
     if entry["rejected"]:
         lines += ["### Not applied", *_bullets(entry["rejected"], _rejection), ""]
-    lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
+    if not entry.get("trials"):
+        lines += ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
+    elif entry["proposed"]:
+        lines += [f"Tried in round {entry['round'] + 1}." if followed else "Not tried.", ""]
     lines += _why(entry)
     if entry["diff"]:
         lines += [fenced(entry["diff"].rstrip("\n"), "diff"), ""]
@@ -177,6 +187,13 @@ def _trials(entry: TimelineRound) -> list[str]:
         told.append(f"Not applied: {escaped(entry['notTaken'])}.")
     scores = [f"{code(one['case'])}: {one['passes']} of {one['trials']}" for one in entry.get("cases", ())]
     return ["### Trials", "", " ".join(told), "", *(f"* {one}" for one in scores), ""]
+
+
+def _written(entry: TimelineRound) -> list[str]:
+    """What the trials of a round led to: the plan of the round before is written after them, or the editor refused."""
+    if not entry["applied"] and "ack" not in entry:
+        return []
+    return ["### Applied", *(_bullets(entry["applied"], _operation) or [_not_applied(entry)]), ""]
 
 
 def _why(entry: TimelineRound) -> list[str]:
@@ -215,6 +232,8 @@ def _rejection(one: Mapping[str, Json]) -> str:
 
 
 def _not_applied(entry: TimelineRound) -> str:
+    if entry.get("notTaken"):
+        return f"nothing: {_line(entry['notTaken'])}"
     ack = entry.get("ack")
     if ack is not None and ack["outcome"] != "applied":
         return f"nothing: {_line(ack.get('reason') or ack.get('outcome'))}"

@@ -372,10 +372,11 @@ export interface Termination {
   value: unknown;
 }
 
-/** One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says why a last round has no plan, `sent` and `ack` are about its edit. */
+/** One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known. */
 export interface TimelineRound {
   round: number;
   status: "running" | "failed" | "converged";
+  unfinished?: boolean;
   startedAt?: string;
   endedAt?: string;
   failed: Record<string, unknown>[];
