@@ -29,6 +29,8 @@ def _is_meant_for_us(view: ObjectView) -> bool:
     """Whether what is odd in it is a mistake: other programs read files of such names, too, by rules of their own."""
     if is_of_claude(view.document.path):
         return False
+    if not view.parts.keys and not view.parts.strays:
+        return False  # a thematic break
     return not _OWN.isdisjoint(view.parts.keys) or all(_is_misspelt(stray.unknown, view) for stray in view.parts.strays)
 
 

@@ -67,7 +67,12 @@ def test_claude_code_reads_its_agents_by_its_own_rules(keys: str) -> None:
 
 @pytest.mark.parametrize("body", ["Hello", ""])
 @pytest.mark.parametrize(
-    "keys", ["title: Admins\nlayout: page\ntags: [a]\n", "title: Admins\ndescription: Who they are\nweight: 5\n"]
+    "keys",
+    [
+        "title: Admins\nlayout: page\ntags: [a]\n",
+        "title: Admins\ndescription: Who they are\nweight: 5\n",
+        "\nA page that begins with a rule.\n\n",
+    ],
 )
 def test_pages_of_other_programs_are_none_of_ours(keys: str, body: str) -> None:
     assert found(keys, body=body) == []
