@@ -386,13 +386,23 @@ class EditOutcome(TypedDict):
     reason: NotRequired[str]
 
 
+class RoundFeedback(TypedDict):
+    """What a person said of a round or of one of its steps; `negative`: rejected it."""
+
+    text: str
+    step: NotRequired[str]
+    negative: bool
+
+
 class TimelineRound(TypedDict):
     """One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says
-    why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known."""
+    why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known.
+    `feedback` is what people said of it."""
 
     round: FromOne
     status: Literal["running", "failed", "converged"]
     unfinished: NotRequired[bool]
+    feedback: NotRequired[list[RoundFeedback]]
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
     failed: list[JsonObject]

@@ -43,6 +43,9 @@ def _reasons(entry: TimelineRound) -> Iterator[str]:
         yield trials
     if rationale := first_line(entry["rationale"]):
         yield f"why: {rationale}"
+    for said in entry.get("feedback", ()):
+        how, of = "rejected by a person:" if said["negative"] else "a person on", said.get("step") or "the round"
+        yield f"{how} {of}: {first_line(said['text'])}"
     for one in entry["rejected"][:_MOST_REFUSED]:
         yield f"refused: {one.get('op')} {one.get('target') or ''}: {first_line(str(one.get('message')))}"
     if (more := len(entry["rejected"]) - _MOST_REFUSED) > 0:

@@ -83,6 +83,7 @@ class Round:
     decided: Event | None = None
     held: Event | None = None
     skipped: bool = False  # a person went on without the change
+    feedback: list[Event] = field(default_factory=list)  # what people said of it, while it ran or in its pause
 
     @property
     def trials_told(self) -> str:
@@ -238,6 +239,7 @@ class Rounds:
     waiting: str = ""  # why, where it does not only wait between rounds
     answered: str = ""  # how the last question was answered, and from where
     _before: str = "idle"
+    _early: list[Event] = field(default_factory=list)  # feedback from before the first round
 
     def all(self) -> list[Round]:
         return [self.by_number[each] for each in sorted(self.by_number)]
@@ -257,6 +259,7 @@ class Rounds:
         if (of := int_field(event, "round")) is not None:
             if (known := self.by_number.get(of)) is None:
                 known = self.by_number[of] = Round(of, text_field(event, "place").partition(":")[0], seq)
+                known.feedback, self._early = self._early, []
             known.last = seq
             _take(known, event)
         elif event.get("kind") in ("completed", "failed", "cancelled"):
@@ -293,6 +296,9 @@ class Rounds:
                 self.proposal = event
             case "edit_sent":
                 self.sent = event
+            case "feedback":
+                of = self.by_number.get(self.number)
+                (self._early if of is None else of.feedback).append(event)
             case "edit_acknowledged":
                 self.changes, self.changed_after = listed((self.sent or {}).get("changes")), self.number
             case "loop_paused" if event.get("reason") == "conflict":

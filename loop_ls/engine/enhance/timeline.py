@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TypedDict, cast
 
 from loop_ls.contract.amounts import money, rounds_spent
-from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, TimelineRound
+from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, RoundFeedback, TimelineRound
 from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.rounds import Round, Rounds, listed
-from loop_ls.text.json_value import Json
+from loop_ls.text.json_value import Json, text_field
 from loop_ls.text.markdown import code, escaped, fenced
 
 Event = Mapping[str, Json]
@@ -95,6 +95,7 @@ def _entry(one: Round) -> TimelineRound:
         "label": "fixation-risk" if one.fixation else "ok",
         "planId": proposal.get("planId"),
         "plannerUsd": one.planner_usd,
+        "feedback": [_said(each) for each in one.feedback] or None,
         **_reported(one),
     }
     if sent is not None:
@@ -104,6 +105,12 @@ def _entry(one: Round) -> TimelineRound:
     elif said is not None:
         entry["ack"] = {"outcome": said.get("outcome", "refused"), "reason": said.get("failureReason", "")}
     return cast("TimelineRound", {name: value for name, value in entry.items() if value is not None})
+
+
+def _said(one: Event) -> dict[str, Json]:
+    step = text_field(one, "step")
+    of: dict[str, Json] = {"step": step} if step else {}
+    return {"text": text_field(one, "text"), **of, "negative": one.get("negative") is True}
 
 
 def _reported(one: Round) -> dict[str, Json]:
@@ -160,6 +167,8 @@ def _round(entry: TimelineRound, followed: bool) -> str:
         lines += _written(entry)
     nothing = "not known: the round did not finish" if entry.get("unfinished") else "nothing"
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or [nothing]), ""]
+    if entry.get("feedback"):
+        lines += ["### Said by a person", *(f"* {_feedback(one)}" for one in entry["feedback"]), ""]
     if entry.get("unfixable"):
         lines += ["### Cannot be fixed by editing", *_bullets(entry["unfixable"], _unfixable), ""]
     if entry.get("planned"):
@@ -219,6 +228,11 @@ def _kind(one: Mapping[str, Json]) -> str:
 def _line(text: Json) -> str:
     """A text of others as part of an entry of a list."""
     return escaped(" ".join(str(text or "").split()))
+
+
+def _feedback(one: RoundFeedback) -> str:
+    of = code(one["step"]) if one.get("step") else "the round"
+    return f"{'rejected' if one['negative'] else 'feedback on'} {of}: {_line(one['text'])}"
 
 
 def _operation(one: Mapping[str, Json]) -> str:

@@ -314,6 +314,8 @@ def test_feedback_may_reject_a_step(alone: CliProject, rejects: bool) -> None:
     facts = [json.loads(line) for line in alone.call("runs", "events", run_id, "--json").stdout.splitlines()]
     [told] = [fact for fact in facts if fact["kind"] == "feedback"]
     assert (told["text"], told["step"], told["negative"]) == ("shorter", "draft", rejects)
+    shown = f"### Said by a person\n* {'rejected' if rejects else 'feedback on'} `draft`: shorter"
+    assert shown in alone.call("enhance", "--timeline", run_id).stdout
 
 
 def test_feedback_on_a_step_that_is_not_there_is_refused(alone: CliProject) -> None:

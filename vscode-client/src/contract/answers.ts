@@ -246,6 +246,13 @@ export interface Resolved {
   feedback?: string;
 }
 
+/** What a person said of a round or of one of its steps; `negative`: rejected it. */
+export interface RoundFeedback {
+  text: string;
+  step?: string;
+  negative: boolean;
+}
+
 /** What an enhance loop made of one round; `row` is the row of it. Where its text was tried on cases, `trials` is what that came to, and `notTaken` why it was refused. */
 export interface RoundView {
   number: number;
@@ -372,11 +379,12 @@ export interface Termination {
   value: unknown;
 }
 
-/** One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known. */
+/** One round with all that is known of it: failures, operations and changes as their facts hold them. `planned` says why a last round has no plan, `sent` and `ack` are about its edit. `unfinished`: what fails in it is not known. `feedback` is what people said of it. */
 export interface TimelineRound {
   round: number;
   status: "running" | "failed" | "converged";
   unfinished?: boolean;
+  feedback?: RoundFeedback[];
   startedAt?: string;
   endedAt?: string;
   failed: Record<string, unknown>[];

@@ -95,6 +95,35 @@ def test_a_planner_that_the_budget_did_not_reach_made_no_plan() -> None:
     assert timeline(rounds_of(facts))["rounds"][0].get("planned") == "not planned: the budget is used up"
 
 
+@pytest.mark.parametrize("answer", ["continue", "skip"])
+def test_what_a_person_says_in_a_pause_is_told_of_the_round_though_the_next_one_is_clean(answer: str) -> None:
+    one, two = {"round": 1, "maxRounds": 3}, {"round": 2, "maxRounds": 3}
+    facts: list[Any] = [
+        {"kind": "round_started", **one},
+        {"kind": "report_ready", **one, "failures": [{"step": "draft", "kind": "step_error"}], "report": {}},
+        {"kind": "loop_paused", **one, "question": "q"},
+        {"kind": "feedback", "text": "be nicer", "step": "draft", "negative": True},
+        {"kind": "feedback", "text": "fine *so* far", "negative": False},
+        {"kind": "loop_continued", **one, "answer": {"choice": answer}, "withEdits": answer == "continue"},
+        {"kind": "round_started", **two},
+        {"kind": "report_ready", **two, "failures": [], "converged": True, "report": {}},
+        {"kind": "completed", "reason": "converged"},
+    ]
+    first, second = markdown(timeline(rounds_of(facts)), "report").split("\n## ")[1:]
+    said = "### Said by a person\n* rejected `draft`: be nicer\n* feedback on the round: fine \\*so\\* far"
+    assert said in first
+    assert "by a person" not in second
+
+
+def test_what_a_person_says_before_the_first_round_is_told_of_that_round() -> None:
+    facts: list[Any] = [
+        {"kind": "feedback", "text": "be nicer", "negative": False},
+        {"kind": "round_started", "round": 1, "maxRounds": 3},
+    ]
+    [first] = timeline(rounds_of(facts))["rounds"]
+    assert first.get("feedback") == [{"text": "be nicer", "negative": False}]
+
+
 def test_a_plain_round_says_who_left_its_change_out() -> None:
     number = {"round": 1, "maxRounds": 3}
     facts: list[Any] = [
