@@ -21,6 +21,8 @@ def meant(use: Use, element: Element, view: View) -> str | None:
     """The variable that exists at this place and was probably meant; None where nothing is near."""
     head, _, rest = use.name.partition(".")
     found = _loop_variable(use, element, view) or _behind(head, rest, view)
+    if found == "loop.output" and use.slot.of_loop and use.slot.kind == "with":
+        found = "loop.last.output"  # what it is there (WF507)
     return None if found is None or found.removeprefix("step.") in element.node.provides else found
 
 

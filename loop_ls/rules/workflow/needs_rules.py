@@ -56,7 +56,8 @@ def unknown_need(element: Element, view: View) -> Iterator[Draft]:
             better = None if better == element.name else better  # no step waits for itself
             hint = f"; did you mean `{better}`?" if better else ""
             message = f"Unknown step or loop `{shortened(need.name)}` in `needs`{hint}"
-        fix = (builders.reword(element.piece, need.span, better),) if better else ()
+        closes_a_circle = better is not None and view.waits_for(better, element)  # WF303
+        fix = (builders.reword(element.piece, need.span, better),) if better and not closes_a_circle else ()
         yield draft(element.piece, need.span, message, fixes=fix)
 
 

@@ -50,7 +50,7 @@ def misspelt_variable(element: Element, view: View) -> Iterator[Draft]:
         if better is not None:
             message = f"Unknown variable `{shortened(use.name)}`; did you mean `{better}`?"
             yield draft(
-                element.piece, placeholder(use), message, _severity(use), fixes=(_replaced(element, use, better, view),)
+                element.piece, placeholder(use), message, _severity(use), fixes=_replaced(element, use, better, view)
             )
 
 
@@ -75,14 +75,17 @@ def callers_slip(name: str, calls: tuple[Call, ...]) -> bool:
     return any(nearest(name, sorted(call.supplies)) is None for call in calls)
 
 
-def _replaced(element: Element, use: Use, name: str, view: View) -> Fix:
+def _replaced(element: Element, use: Use, name: str, view: View) -> tuple[Fix, ...]:
+    """None where it would close a circle: the step of that name waits for this one (WF303)."""
     fix = builders.replace(element.piece, use.name_span, name, f"Change to `{name}`")
     known = view.producer(name)
+    if known is not None and view.waits_for(known.owner, element):
+        return ()
     if known is None or element.kind != "step" or any(need.name == known.owner for need in element.needs):
-        return fix
+        return (fix,)
     if view.depends_explicitly(element, known.owner) and not view.default("parallel"):
-        return fix
-    return builders.also_needed(fix, element, known.owner)
+        return (fix,)
+    return (builders.also_needed(fix, element, known.owner),)
 
 
 @rule("WF502", "parameter", Severity.INFORMATION, on="document", fixes=(Tier.REVIEW,))
@@ -162,7 +165,7 @@ def no_nested_access(element: Element, view: View) -> Iterator[Draft]:
             message = f"{message} No variable is needed: the judge sees the output"
             fix = _without(element, use, view)
         else:
-            fix = (_replaced(element, use, better, view),) if better and _is_there(better, element, use, view) else ()
+            fix = _replaced(element, use, better, view) if better and _is_there(better, element, use, view) else ()
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
 
@@ -298,7 +301,7 @@ def unknown_constant(element: Element, view: View) -> Iterator[Draft]:
             continue  # WF503
         better = view.near_env(key)
         hint = f"; did you mean `env.{better}`?" if better else ""
-        fix = (_replaced(element, use, f"env.{better}", view),) if better else ()
+        fix = _replaced(element, use, f"env.{better}", view) if better else ()
         message = f"Unknown constant `{shortened(key)}`: not in `env` of this file{hint}"
         yield draft(element.piece, placeholder(use), message, unknown_severity(use), fixes=fix)
 
