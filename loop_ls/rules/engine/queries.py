@@ -16,7 +16,7 @@ from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.providers import PROVIDERS, RUN_BY_NAME
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.settings.default_store import default_store
-from loop_ls.formats.workflow.placeholder_syntax import producers
+from loop_ls.formats.workflow.placeholder_syntax import is_name, producers
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, StrayBraces, Use
@@ -91,7 +91,8 @@ def _is_element(world: QueryContext, name: str) -> bool:
 
 def near_variable(world: QueryContext, name: str) -> str | None:
     if name not in world.near:
-        world.near[name] = nearest(name, ("input", *_sorted_names(world)))
+        # A name with braces, as of a half-typed step, cannot be written between braces.
+        world.near[name] = nearest(name, ("input", *filter(is_name, _sorted_names(world))))
     return world.near[name]
 
 
