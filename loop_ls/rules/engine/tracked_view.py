@@ -298,6 +298,10 @@ class View:
         """The path of the earlier file with the same key."""
         return self._ask(OUTSIDE, q.twin)
 
+    def lacks_skill(self, name: str) -> bool:
+        """Whether a workspace that has skills has none of this name."""
+        return self._ask(OUTSIDE, q.lacks_skill, name)
+
     def file_exists(self, path: str) -> bool:
         """Whether a path leads to a file, from the folder of this file or from that of the workspace."""
         return self._ask(OUTSIDE, q.file_exists, path)

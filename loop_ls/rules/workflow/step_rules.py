@@ -383,7 +383,8 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
 def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
     """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
 
-    The step runs without it, unless the settings have a server named `skills`.
+    The step runs without it, unless the settings have a server named `skills`. Nothing is reported where the workspace
+    has no folder `skills`: other tools keep them elsewhere.
 
     Bad::
         steps:
@@ -396,5 +397,5 @@ def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
     items = field.node.items if field is not None and isinstance(field.node, Sequence) else ()
     for item in [one for one in items if one is not None]:
         name = text_of(item)
-        if name and "{{" not in name and not view.file_exists(skill_path(name)):
+        if name and "{{" not in name and view.lacks_skill(name):
             yield site.found(item.span, f"Unknown skill `{shortened(name)}`: `{shortened(skill_path(name))}` not found")

@@ -60,10 +60,19 @@ def test_WF218_a_skill_is_one_where_its_file_is(tmp_path: Path) -> None:
     ]
 
 
+def test_WF218_where_there_is_no_folder_of_skills_they_are_kept_elsewhere(tmp_path: Path) -> None:
+    text = FLOW.replace("run:", "skills: [maps], run:")
+    document = Document.open((tmp_path / "report.yaml").as_uri(), text, path=str(tmp_path / "report.yaml"))
+    workspace = Workspace.of(Roots(str(tmp_path)), [document])
+    assert "WF218" not in {one.rule for one in Checker().findings(workspace, document)}
+    (tmp_path / "skills").mkdir()
+    assert "WF218" in {one.rule for one in Checker().findings(workspace, document)}
+
+
 def test_WF218_a_server_of_that_name_has_the_skills() -> None:
     text = FLOW.replace("run:", "skills: [maps], run:")
-    document = Document.open("file:///root/report.yaml", text)
+    document = Document.open("file:///w/report.yaml", text)
     for servers, found in (({}, True), ({"skills": {"command": "serve"}}, False)):
-        workspace = Workspace.of(Roots("/root"), [document], settings_of({"servers": servers})[0])
+        workspace = Workspace.of(Roots("/w"), [document], settings_of({"servers": servers})[0])
         told = {one.rule for one in Checker().findings(workspace, document)}
         assert ("WF218" in told) is found
