@@ -46,13 +46,10 @@ COMMANDS = {
 }
 SERVERS = frozenset({"mcp", "serve"})
 
-#: Set for programs that a stage of a role loop starts: loops that start loops would never end.
-IN_A_STAGE = "LOOP_LS_STAGE"
+#: What a stage of a role loop must not do: loops that start loops would never end.
 STARTS = frozenset({"run", "test", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
-#: Set for every agent program that a loop starts.
-IN_AN_AGENT = "LOOP_LS_AGENT"
 #: What a person decides: the verbs, and the options that give permission.
 OF_PEOPLE = frozenset({"answer", "approve", "reject", "apply", "keep", "discard", "restore", "repair", "token"})
 PERMITTING = ("yes", "agree_only")
@@ -96,6 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sub.set_defaults(run=module.run)
     parser.set_defaults(readonly_shell=False, stage=None, verb=None)  # only some commands have them
     args = parser.parse_args(words)
+    from loop_ls.contract.process_marks import IN_A_STAGE, IN_AN_AGENT
+
     starts = args.command in STARTS and not (args.readonly_shell or args.stage)
     if os.environ.get(IN_A_STAGE) and (starts or args.verb in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)

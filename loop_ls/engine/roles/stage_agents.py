@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loop_ls.contract.process_marks import IN_A_STAGE
 from loop_ls.engine.bodies.tools import ServerTools
 from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
@@ -30,7 +31,6 @@ from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.served.runner import WithTools
 from loop_ls.engine.roles.targets import MOCK, role_target
 from loop_ls.engine.roles.tools.notes import StageNotes
-from loop_ls.engine.roles.tools.shell import MARK
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.resolve import is_agent, reads_files, runner_for, takes_tools
 from loop_ls.engine.runners.runner import Assignment, Runner
@@ -141,7 +141,7 @@ class RunStageAgents:
             steps=job.steps if job.capped else None,
             name=job.role.name,
             session=str(uuid.UUID(job.execution)),  # as agents want it: with hyphens
-            environment={MARK: "1"},
+            environment={IN_A_STAGE: "1"},
             place=job.place.key,
             purpose="stage",
             alone=True,

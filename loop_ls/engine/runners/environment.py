@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from loop_ls.contract.process_marks import IN_AN_AGENT
 from loop_ls.engine.subprocesses.supervisor import reduced
 
 #: Further variables that agents are told about: proxies and certificates of the user's network.
@@ -16,8 +17,6 @@ _NETWORK = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
 )
 
-#: By which our own commands know that an agent of a loop calls them: what a person decides, they do not do then.
-MARK = "LOOP_LS_AGENT"
 #: Never handed on, in whatever letters: a setting of ours could name them.
 FORBIDDEN = frozenset({"DATABASE_URL", "BETTER_AUTH_SECRET", "RONDOFLOW_SECRET"})
 
@@ -35,7 +34,7 @@ def agent_environment(
     chosen = next((name for name in credentials if environ.get(name)), None)
     if chosen is not None:
         found[chosen] = environ[chosen]
-    found |= {MARK: "1", **(more or {})}
+    found |= {IN_AN_AGENT: "1", **(more or {})}
     return {name: value for name, value in found.items() if name.upper() not in FORBIDDEN}
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loop_ls.contract.process_marks import IN_A_STAGE
 from loop_ls.engine.roles.tools.command_line import argv_of, words_of
 from loop_ls.engine.roles.tools.command_table import PROGRAMS
 from loop_ls.engine.roles.tools.tool import Arguments, Refusal, RoleTool, number, shortened, spec, text
@@ -20,8 +21,6 @@ from loop_ls.engine.subprocesses.sandbox import REFUSED, Sandbox, find_program, 
 SECONDS, MOST_SECONDS = 120, 600
 #: What is read of one program's output; a program that writes more is ended.
 MOST_BYTES = 1024 * 1024
-#: Says to programs of ours that a stage started them: they start no loop then.
-MARK = "LOOP_LS_STAGE"
 
 
 def readonly_shell(workspace: Workspace, sandbox: Sandbox) -> RoleTool:
@@ -34,7 +33,7 @@ def readonly_shell(workspace: Workspace, sandbox: Sandbox) -> RoleTool:
         if program is None:
             raise Refusal(f"`{name}` is not installed here.")
         fenced = sandbox.argv(program, arguments, workspace.root)
-        ended = await _ended(fenced, workspace, program_environment(**{MARK: "1"}), SECONDS)
+        ended = await _ended(fenced, workspace, program_environment(**{IN_A_STAGE: "1"}), SECONDS)
         if ended.status == REFUSED:
             raise Refusal(f"`{name}` was not started: the sandbox ({sandbox.name}) could not be activated.")
         return ended.told
@@ -50,7 +49,7 @@ def full_shell(workspace: Workspace, environ: Mapping[str, str]) -> RoleTool:
             raise Refusal("The command is empty.")
         seconds = min(max(1, number(given, "seconds", SECONDS)), MOST_SECONDS)
         words = ["cmd", "/c", command] if os.name == "nt" else ["/bin/sh", "-c", command]
-        return (await _ended(words, workspace, supervisor.reduced(environ, **{MARK: "1"}), seconds)).told
+        return (await _ended(words, workspace, supervisor.reduced(environ, **{IN_A_STAGE: "1"}), seconds)).told
 
     described = spec(
         "shell",
