@@ -13,7 +13,6 @@ from loop_ls.contract.answers import Acknowledged, Chosen, Done, Node
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.contract.facts.kinds import Resumed
 from loop_ls.contract.facts.payload import Fact
-from loop_ls.contract.questions import told_by
 from loop_ls.contract.run_state import Question
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Recorded
@@ -114,8 +113,7 @@ def _question(state: RunState, kind: str) -> Question:
     question = state.question
     if question is None or question.get("kind") != kind:
         told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
-        first = f" {told_by(state.answers[-1])}" if state.answers else ""
-        raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.{first}")
+        raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
     return question
 
 
@@ -129,9 +127,7 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
         answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), facts, answer, ongoing=True)
         if not done:
-            first = run.state.answers[-1:]
-            told = f"Run {run.run_id} is not waiting for this any more."
-            raise Refused("wrong_status", f"{told} {told_by(first[0])}" if first else told)
+            raise Refused("wrong_status", f"Run {run.run_id} is not waiting for this any more.")
         if waits:
             run.control.resume()
 
