@@ -353,12 +353,18 @@ class Evidence(RoundFact):
     cases: dict[str, tuple[int, int]] = {}  # passes and trials of each
 
 
+#: What decides whether the text of a round is taken.
+DecidedBy = Literal[
+    "first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"
+]
+
+
 class CandidateDecided(RoundFact):
     """Whether the text of the round is taken in place of the best so far (`best_round`), and what decided it."""
 
     kind = "candidate_decided"
     accepted: bool
-    by: Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
+    by: DecidedBy
     passes: int
     trials: int
     best_round: int | None = None

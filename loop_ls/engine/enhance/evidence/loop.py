@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, cast
 
-from loop_ls.contract.facts.enhance import CandidateDecided, Evidence, FailureReport, HoldoutLooked, RoundStarted
+from loop_ls.contract.facts.enhance import (
+    CandidateDecided,
+    DecidedBy,
+    Evidence,
+    FailureReport,
+    HoldoutLooked,
+    RoundStarted,
+)
 from loop_ls.engine.core.loop_driver import Turn, Verdict
 from loop_ls.engine.core.ports import Recorder
 from loop_ls.engine.enhance.evidence.statistics import lower_bound
@@ -44,7 +51,6 @@ _UNTRUE = "The test cases or checks were changed while they were in use."
 
 Stop = Literal["budget", "void"]
 Held = Literal["passes", "fails", "untried"]
-By = Literal["first", "probability", "screen", "regression", "cost", "holdout", "unlooked", "unfinished", "rejected"]
 
 
 @dataclass(frozen=True)
@@ -212,7 +218,7 @@ class EvidenceLoop:
             return Verdict("no", exit="file_changed")
         return Verdict("yes", exit="converged")
 
-    def _against(self, now: TriedText) -> tuple[By | None, str | None]:
+    def _against(self, now: TriedText) -> tuple[DecidedBy | None, str | None]:
         """What speaks against taking the text; nothing does against the first."""
         if self.best is None:
             return None, None
@@ -270,7 +276,7 @@ class EvidenceLoop:
         return "passes" if held_out_passes(passed, of) else "fails"
 
     async def _seen(
-        self, turn: Turn, now: TriedText, observed: Observed, by: By | None, case: str | None, converged: bool
+        self, turn: Turn, now: TriedText, observed: Observed, by: DecidedBy | None, case: str | None, converged: bool
     ) -> TriedRound:
         """The report of the round with the facts that follow from it: once, whatever the facts say later."""
 
@@ -316,7 +322,7 @@ class EvidenceLoop:
 
     # -- what follows ------------------------------------------------------------------------------
 
-    async def _taken(self, turn: Turn, now: TriedText, by: By | None, report: FailureReport) -> Verdict | None:
+    async def _taken(self, turn: Turn, now: TriedText, by: DecidedBy | None, report: FailureReport) -> Verdict | None:
         """Write an accepted text. A verdict where a person ended the loop over it."""
         course = self.plain.course
         if now.proposed is None:
@@ -405,7 +411,7 @@ class EvidenceLoop:
         return f"{self.because} {told}".strip()
 
 
-def _spoken_against(now: TriedText, by: By | None, proven: bool, held: Held, rejected: bool) -> By | None:
+def _spoken_against(now: TriedText, by: DecidedBy | None, proven: bool, held: Held, rejected: bool) -> DecidedBy | None:
     """What speaks against a text in the end."""
     if rejected and now.proposed is not None:
         return "rejected"
