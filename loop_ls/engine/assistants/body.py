@@ -20,6 +20,7 @@ from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
 from loop_ls.engine.core.ports import Failure, ModelFailure, Recorder
 from loop_ls.engine.model_calls.notes import as_said
+from loop_ls.engine.model_calls.tool_loop import round_key
 from loop_ls.engine.protection.guard import guarded
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.runner import IDLE, Assignment, Runner
@@ -171,7 +172,7 @@ def spent(recorder: Recorder, place: Place, iterations: int, assistant: Assistan
 def _paid(recorder: Recorder, key: str) -> Iterator[float]:
     """Dollars of a call, and of those that followed it with the answers of tools."""
     for round_ in count(1):
-        answer = cast("Mapping[str, float | None] | None", recorder.recall(key if round_ == 1 else f"{key}-{round_}"))
+        answer = cast("Mapping[str, float | None] | None", recorder.recall(round_key(key, round_)))
         if answer is None:
             return
         yield answer.get("usd") or 0.0

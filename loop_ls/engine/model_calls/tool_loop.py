@@ -116,12 +116,17 @@ def _closing(asked: Question) -> Question:
     return replace(asked, turns=(*before, replace(last, answers=answers)), closing=True)
 
 
+def round_key(key: str, number: int) -> str:
+    """Where the answer of a round is recorded, from 1 on."""
+    return key if number == 1 else f"{key}-{number}"
+
+
 def _next(asked: Question, question: Question, turn: Turn, number: int, answer: ModelAnswer) -> Question:
     """The question of the next round: whoever answered is asked first."""
     who = (answer["provider"], answer["model"])
     first = next((n for n, target in enumerate(asked.targets) if (target.provider, target.model) == who), 0)
     targets = asked.targets[first:] + asked.targets[:first]
-    return replace(asked, key=f"{question.key}-{number + 1}", turns=(*asked.turns, turn), targets=targets)
+    return replace(asked, key=round_key(question.key, number + 1), turns=(*asked.turns, turn), targets=targets)
 
 
 async def _call(question: Question, key: str, call: ToolCall, toolbox: Toolbox, recorder: Recorder) -> ToolAnswer:
