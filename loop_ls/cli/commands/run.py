@@ -165,7 +165,7 @@ async def _compare(
     one that did not. Nothing is paid for one where another cannot be run."""
     from loop_ls.cli.runs.runs_compare import compare
     from loop_ls.cli.watch.interrupt import INTERRUPTED
-    from loop_ls.cli.watch.unseen import to_the_end
+    from loop_ls.cli.watch.unseen import NOBODY_ANSWERS, to_the_end
 
     for each in models:
         told: Agreed | Refusal
@@ -189,8 +189,7 @@ async def _compare(
             refuse(refusal("interrupted", f"{run_id[:6]} was stopped; nothing is compared."), manner.as_json)
             return INTERRUPTED
         if followed.unanswered:
-            why = f"{run_id[:6]} was stopped: it waits for a decision, and there is no terminal to ask on."
-            print(f"loop-ls: {why}", file=sys.stderr)
+            print(f"loop-ls: {run_id[:6]} {NOBODY_ANSWERS}.", file=sys.stderr)
         ended = await engine.status(run_id)
         ids.append(run_id)
         statuses.append(int(ended["state"].get("exitCode") or 0) if ended["ok"] else REFUSED)

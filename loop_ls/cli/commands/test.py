@@ -18,7 +18,7 @@ from loop_ls.cli.commands.run import RunOptions, completed, start
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, refuse, settled
 from loop_ls.cli.runs.run_request import Wrong, asked_instead, found_file, found_loop, loop_beside, target_of
 from loop_ls.cli.watch.interrupt import INTERRUPTED
-from loop_ls.cli.watch.unseen import Unseen, to_the_end
+from loop_ls.cli.watch.unseen import NOBODY_ANSWERS, Unseen, to_the_end
 from loop_ls.cli.watch.words import error_text
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
@@ -218,7 +218,7 @@ def _judged(name: str, followed: Unseen, state: RunStateView) -> Trial:
     if state.get("exitCode") == 0:
         return replace(trial, problems=tuple(problems))
     if followed.unanswered:
-        problems.append("the run was stopped: it waits for a decision, and there is no terminal to ask on")
+        problems.append(f"the run {NOBODY_ANSWERS}")
     elif followed.interrupted:
         goes_on = state.get("exitCode") is None
         problems.append("the run continues" if goes_on else "the run was stopped")

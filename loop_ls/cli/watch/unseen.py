@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from loop_ls.text.json_value import JsonObject
 
 
+#: What became of a run that is `unanswered`.
+NOBODY_ANSWERS = "was stopped: it waits for a decision, and there is no terminal to ask on"
+
+
 @dataclass
 class Unseen:
     """`interrupted`: a person stopped it with Ctrl-C. `unanswered`: it asked a person, and was stopped because there
