@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loop_ls.formats.role_file.file_format import FOLDER as ROLES
 from loop_ls.text.json_value import Json, as_object
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _PATTERN = re.compile("|".join(fnmatch.translate(name) for name in NAMES if "*" 
 #: Folders with instructions and hooks of agents: everything in them, wherever they lie.
 AGENT_FOLDERS = frozenset({".claude", ".codex", ".opencode", ".cursor", ".gemini", ".agents"})
 #: Files of roles: what a reviewer is told and may do stands there as in the settings.
-_ROLES, _OF_ROLE = "roles", ".md"
+_OF_ROLE = ".md"
 #: What programs write there themselves when they start, whatever their agent does.
 OF_PROGRAMS = frozenset({".opencode/.gitignore"})
 #: Dot folders of the workspace that hold what tools make, or what an editor writes while a run goes on.
@@ -110,7 +111,7 @@ class Protected:
             return True
         if name in _PLAIN or _PATTERN.match(name):
             return True
-        if not AGENT_FOLDERS.isdisjoint(folders) or (folders[-1:] == [_ROLES] and name.endswith(_OF_ROLE)):
+        if not AGENT_FOLDERS.isdisjoint(folders) or (folders[-1:] == [ROLES] and name.endswith(_OF_ROLE)):
             return True
         return bool(folders) and folders[0].startswith(".") and MADE.isdisjoint((folders[0], "/".join(folders[:2])))
 
