@@ -8,15 +8,27 @@ from typing import Final, Literal, get_args
 #: By what an answer came: a terminal, an editor, or a program over one of the interfaces.
 Surface = Literal["cli", "vscode", "editor", "http", "socket", "mcp"]
 SURFACES: Final[tuple[Surface, ...]] = get_args(Surface)
-#: Surface -> where it was, as the end of a sentence.
-_WHERE: dict[str, str] = {
-    "cli": "on the command line",
-    "vscode": "in VS Code",
-    "editor": "in an editor",
-    "http": "over HTTP",
-    "socket": "over Socket.IO",
-    "mcp": "over MCP",
+#: Surface -> who speaks there, and where that was, as the end of a sentence.
+_NAMED: dict[Surface, tuple[str, str]] = {
+    "cli": ("the command line", "on the command line"),
+    "vscode": ("VS Code", "in VS Code"),
+    "editor": ("an editor", "in an editor"),
+    "http": ("a client of the HTTP interface", "over HTTP"),
+    "socket": ("a client of the Socket.IO interface", "over Socket.IO"),
+    "mcp": ("an agent over MCP", "over MCP"),
 }
+
+
+def surface_of(client: str) -> Surface:
+    """The surface of a client by what it calls itself: that, with its own name behind a slash. One that is unknown here
+    is a program over HTTP."""
+    word = client.strip().partition("/")[0]
+    return next((one for one in SURFACES if one == word), "http")
+
+
+def speaker_at(surface: Surface) -> str:
+    return _NAMED[surface][0]
+
 
 #: How a pending approval is answered.
 Decision = Literal["approve", "reject", "revise", "restore", "retry"]
@@ -68,6 +80,11 @@ def answers_to(asked: Mapping[str, object]) -> dict[str, str]:
     return {key: title for key, title in ANSWERS_TO[wait_of(asked)].items() if key != "revise" or asked.get("revise")}
 
 
+def decision_of(resolved: Mapping[str, object]) -> str:
+    """The decision of an `approval_resolved`: older ones say only whether it was an approval."""
+    return str(resolved.get("decision") or ("approve" if resolved.get("approved") else "reject"))
+
+
 def first_line(asked: Mapping[str, object]) -> str:
     """What an agent touched, or what is missing, as a sentence."""
     return str(asked.get("output") or "").split("\n", 1)[0]
@@ -110,7 +127,7 @@ def told_of(given: Mapping[str, object]) -> str:
 
 
 def _circumstances(given: Mapping[str, object]) -> str:
-    where = f" {_WHERE[via]}" if (via := str(given.get("via") or "")) in _WHERE else ""
+    where = next((f" {named[1]}" for one, named in _NAMED.items() if one == given.get("via")), "")
     by = f" by `{given['by']}`" if given.get("by") else ""
     at = f" at {str(given['at'])[:19].replace('T', ' ')} UTC" if given.get("at") else ""
     text = str(given.get("text") or "").strip()

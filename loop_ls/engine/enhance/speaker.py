@@ -14,20 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from loop_ls.contract.questions import Surface, speaker_at, surface_of
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.events import RunState
 
 HEADER = "loop-ls-client"
 #: Seconds in which an editor that speaks has begun to listen.
 ARRIVES_IN = 3.0
-_SURFACES = {
-    "editor": "an editor",
-    "vscode": "VS Code",
-    "cli": "the command line",
-    "mcp": "an agent over MCP",
-    "socket": "a client of the Socket.IO interface",
-}
-_EDITORS = ("editor", "vscode")
+_EDITORS: tuple[Surface, ...] = ("editor", "vscode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +29,19 @@ class Speaker:
     """`user` as runs keep it; `editor` is the hash of an editor's name, empty for whoever is none."""
 
     user: str | None = None
-    surface: str = ""
+    surface: Surface = "http"
     editor: str = ""
 
     @staticmethod
     def of(user: str | None, header: str) -> Speaker:
-        surface, _, name = header.strip().partition("/")
-        known = surface if surface in _SURFACES else ""
-        editor = hashlib.sha256(name.encode()).hexdigest() if known in _EDITORS and name else ""
-        return Speaker(user, known, editor)
+        surface, name = surface_of(header), header.strip().partition("/")[2]
+        editor = hashlib.sha256(name.encode()).hexdigest() if surface in _EDITORS and name else ""
+        return Speaker(user, surface, editor)
 
     @property
     def told(self) -> str:
-        surface = _SURFACES.get(self.surface, "a client of the HTTP interface")
-        return surface if self.user is None else f"{surface} ({self.user})"
+        who = speaker_at(self.surface)
+        return who if self.user is None else f"{who} ({self.user})"
 
 
 class Editors:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
+from loop_ls.contract.questions import decision_of
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.events.event import Event, utc
 from loop_ls.text.json_value import Json, JsonObject, as_object, float_field, int_field, text_field
@@ -430,8 +431,7 @@ def _asked(state: RunState, body: JsonObject, at: float) -> Changes:
 def _answered(state: RunState, body: JsonObject, at: float) -> Changes:
     left = tuple(each for each in state.asked if each.get("place") != body.get("place"))
     done = state.status == "waiting_approval" and not left
-    decision = text_field(body, "decision") or ("approve" if body.get("approved") else "reject")
-    said = _said(state, body, at, decision, text_field(body, "loopId"), text_field(body, "feedback"))
+    said = _said(state, body, at, decision_of(body), text_field(body, "loopId"), text_field(body, "feedback"))
     return {"asked": left, "status": "running" if done else state.status, **said}
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypedDict
 
-from loop_ls.contract.questions import SURFACES, Surface
+from loop_ls.contract.questions import Surface, surface_of
 from loop_ls.engine.core.users import OWNER
 from loop_ls.engine.enhance.speaker import Speaker
 
@@ -31,9 +31,8 @@ def said_by() -> SaidBy:
 
 
 def set_said_by(user: str | None, via: str) -> None:
-    """For the rest of this task. `via` is what the client calls itself: a surface, and its own name behind a slash. One
-    that is unknown here is a program over HTTP."""
-    _said_by.set({"by": OWNER if user is None else user, "via": surface(via)})
+    """For the rest of this task. `via` is what the client calls itself."""
+    _said_by.set({"by": OWNER if user is None else user, "via": surface_of(via)})
 
 
 @contextmanager
@@ -47,13 +46,8 @@ def saying(user: str | None, via: str) -> Iterator[None]:
         _said_by.set(before)
 
 
-def surface(named: str) -> Surface:
-    word = named.strip().partition("/")[0]
-    return next((one for one in SURFACES if one == word), "http")
-
-
 def speaker() -> Speaker:
     """Who says it, as enhance loops are told."""
     who = _said_by.get()
     by = who.get("by")
-    return Speaker(None if by == OWNER else by, who.get("via", ""))
+    return Speaker(None if by == OWNER else by, who.get("via", "http"))

@@ -13,13 +13,15 @@ from loop_ls.contract.questions import (
     WITH_TEXT,
     Wait,
     answers_to,
+    decision_of,
     first_line,
     told_of,
     wait_of,
 )
 from loop_ls.contract.run_state import PendingApproval
+from loop_ls.contract.run_view.rounds import why_it_waits
 from loop_ls.engine.events import Event, RunState, utc
-from loop_ls.text.json_value import as_object, text_field
+from loop_ls.text.json_value import as_object, plain_object, text_field
 
 #: Characters of what a question is about, and of missed events that are told at once.
 CONTEXT, MOST_MISSED = 20_000, 200
@@ -66,11 +68,8 @@ def _asked(state: RunState, asked: PendingApproval) -> Waiting:
 def _between_rounds(state: RunState) -> Waiting:
     asked = state.question
     assert asked is not None
-    number, why = asked.get("round"), asked.get("failureReason") or asked.get("conflict")
-    text = f"`{state.name}` waits between rounds, after round {number}."
-    if asked.get("reason") == "conflict":
-        text = f"The change of round {number} of `{state.name}` is not in the file: {str(why).replace('_', ' ')}."
-    found = _one(state, "question", text)
+    text = f"`{state.name}` waits between rounds, after round {asked.get('round')}."
+    found = _one(state, "question", f"{text} {why_it_waits(plain_object(asked))}".rstrip())
     if named := asked.get("question"):
         found["id"] = named
     if since := asked.get("since"):
@@ -143,10 +142,9 @@ def _told(event: Event, state: RunState) -> str | None:
         case "run_started":
             return "It was started."
         case "manual_approval_required":
-            return f"It asked: {first_line(body)}" if body.get("protected") or body.get("blocked") else "It asked you."
+            return "It asked you." if wait_of(body) == "approval" else f"It asked: {first_line(body)}"
         case "approval_resolved":
-            decision = text_field(body, "decision") or ("approve" if body.get("approved") else "reject")
-            return told_of({**who, "answer": decision, "text": body.get("feedback")})
+            return told_of({**who, "answer": decision_of(body), "text": body.get("feedback")})
         case "loop_paused":
             return "It waits between rounds."
         case "loop_continued":
