@@ -22,6 +22,7 @@ from loop_ls.engine.protection.patterns import Protected
 from loop_ls.engine.roles.tools.tool import shortened
 from loop_ls.formats.assistant.keys import MOST_MEMORY
 from loop_ls.formats.common.target import Target
+from loop_ls.index.disk.skill_files import is_skill
 
 #: How the file begins. Without this line it is another file, which is not replaced.
 FIRST_LINE = "<!-- Memory of an assistant. loop-ls rewrites this file after each iteration. -->"
@@ -91,12 +92,15 @@ def memory_in(files: ProjectFiles, path: str) -> str:
 
 def is_protected(files: ProjectFiles, path: str) -> bool:
     """Whether it would be one of the files that tell agents and tools what to do, links followed: no model writes
-    these unseen."""
+    these unseen. A skill is one of them, also if this run does not use it."""
     try:
         whole, root = (files.root / path).resolve(), files.root.resolve()
     except (OSError, RuntimeError, ValueError):
         return False  # it cannot be written either
-    return whole.is_relative_to(root) and Protected().covers(whole.relative_to(root).as_posix())
+    if not whole.is_relative_to(root):
+        return False
+    inside = whole.relative_to(root).as_posix()
+    return is_skill(inside) or Protected().covers(inside)
 
 
 def other_content(files: ProjectFiles, path: str) -> bool:

@@ -183,7 +183,7 @@ def _whole_path(argument: Mapping[str, Json], named: bool) -> str:
 
 def _root(argument: Mapping[str, Json], path: str, home: Path | None) -> Path:
     given = argument.get("root")
-    if given is None and not path:
+    if given is None and not Path(path).is_absolute():  # no path, or one in the engine's own folder
         if home is None:
             raise Refused("bad_argument", "Missing `root`: the folder to run in.")
         return home.resolve()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 SKILL_FOLDER, _FILE = "skills", "SKILL.md"
 
@@ -10,6 +10,12 @@ SKILL_FOLDER, _FILE = "skills", "SKILL.md"
 def skill_path(name: str) -> str:
     """Where a skill lies, relative to the root."""
     return f"{SKILL_FOLDER}/{name}/{_FILE}"
+
+
+def is_skill(path: str) -> bool:
+    """Whether the file at this path relative to the root is a skill; case does not matter, as on some file systems."""
+    folder, _, rest = path.lower().partition("/")
+    return folder == SKILL_FOLDER and PurePosixPath(rest).match(f"*/{_FILE.lower()}") and rest.count("/") == 1
 
 
 def skill_files(root: Path) -> dict[str, Path]:

@@ -160,3 +160,10 @@ def test_UP_55_files_are_named_from_the_root(root: Path) -> None:
     assert (named.path, named.root) == ("", root)
     texts = {uri_of(flow): "a", "b.yaml": "b", "../c.yaml": "c"}
     assert read(root, texts=texts).texts == {"sub/flow.yaml": "a", "b.yaml": "b"}
+
+
+def test_a_path_that_is_not_absolute_lies_in_the_engine_s_own_folder(root: Path) -> None:
+    found = read_request({"path": "sub/flow.yaml"}, root)
+    assert (found.root, found.path) == (root, "sub/flow.yaml")
+    with pytest.raises(Refused, match="Missing `root`"):
+        read_request({"path": "sub/flow.yaml"})

@@ -258,7 +258,9 @@ def test_AB_180_it_is_no_longer_than_it_may_be() -> None:
     assert len(fitting("x" * 9000)) == MOST_MEMORY
 
 
-@pytest.mark.parametrize("path", ["CLAUDE.md", "docs/agents.md", "roles/reviewer.md", "notes/link.md"])
+@pytest.mark.parametrize(
+    "path", ["CLAUDE.md", "docs/agents.md", "roles/reviewer.md", "skills/deploy/SKILL.md", "notes/link.md"]
+)
 async def test_AB_179_no_memory_is_what_agents_are_told(project: EngineProject, path: str) -> None:
     (project.root / "notes").mkdir()
     (project.root / "notes/link.md").symlink_to(project.root / "AGENTS.md")
