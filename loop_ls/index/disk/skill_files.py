@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 SKILL_FOLDER, _FILE = "skills", "SKILL.md"
 
@@ -14,8 +14,8 @@ def skill_path(name: str) -> str:
 
 def is_skill(path: str) -> bool:
     """Whether the file at this path relative to the root is a skill; case does not matter, as on some file systems."""
-    folder, _, rest = path.lower().partition("/")
-    return folder == SKILL_FOLDER and PurePosixPath(rest).match(f"*/{_FILE.lower()}") and rest.count("/") == 1
+    parts = path.lower().split("/")
+    return len(parts) == 3 and (parts[0], parts[2]) == (SKILL_FOLDER, _FILE.lower())
 
 
 def skill_files(root: Path) -> dict[str, Path]:
