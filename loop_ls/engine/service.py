@@ -85,7 +85,7 @@ from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
 from loop_ls.engine.runs.registry import REPAIRED, LiveRun, Runs
-from loop_ls.engine.runs.same_folder import begun_here, writing_in
+from loop_ls.engine.runs.same_folder import begun_here, may_write, writing_in
 from loop_ls.engine.runs.secret_mask import RunSecrets, SecretMask
 from loop_ls.engine.runs.unrecorded_spending import UnrecordedSpending
 from loop_ls.engine.runs.update import ceiling_of, read_changes
@@ -398,11 +398,11 @@ class Engine:
     async def _admit(self, started: RunStarted, texts: Mapping[str, str], run_id: str | None = None) -> str:
         """Journal the first fact of a new run, and let it run."""
         started = await self.journal.read(self._without_keys, started, texts)
-        started = await asyncio.to_thread(_of_project, started)
+        started = await asyncio.to_thread(_placed, started, texts)
         run_id = run_id or secrets.token_hex(6)
         one = self._runs.alone(started)
         control, alone = Control(), self._workers is None
-        run = LiveRun(run_id, one._replace(run_id=run_id), control, mine=alone)
+        run = LiveRun(run_id, one._replace(run_id=run_id, writes=started.writes), control, mine=alone)
         self._runs.live[run_id] = run
         done = self.journal.append(run_id, ":start", [started.fact()], {"value": True}, texts, queued=not run.mine)
         done.add_done_callback(lambda told: self._started(run, told))
@@ -880,7 +880,8 @@ class Engine:
         }
 
 
-def _of_project(started: RunStarted) -> RunStarted:
-    """With the folder whose settings count for it. Reads the disk."""
+def _placed(started: RunStarted, texts: Mapping[str, str]) -> RunStarted:
+    """With the folder whose settings count for it, and whether it may write in its own. Reads the disk."""
     found = settings_folder(started.root, started.path or "") if started.root else ""
-    return started.model_copy(update={"project": found if found != started.root else None})
+    writes = not started.mock and may_write(plan_of(started, texts), os.environ)
+    return started.model_copy(update={"project": found if found != started.root else None, "writes": writes})

@@ -25,7 +25,8 @@ class RunStarted(Payload):
     """`files`: path (relative to the root) -> hash of every file the run can reach.
     `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork).
     `user`: whose token started it; None is the owner of the data folder. `project`: the folder whose settings count
-    for it, where that is not `root`; its caps of a day and of a project are those of that folder."""
+    for it, where that is not `root`; its caps of a day and of a project are those of that folder.
+    `writes`: whether its plan lets it change any file of its folder; None: an older version started it."""
 
     kind = "run_started"
     format: str
@@ -33,6 +34,7 @@ class RunStarted(Payload):
     target: dict[str, Json]
     root: str = ""
     project: str | None = None
+    writes: bool | None = None
     uri: str | None = None
     path: str | None = None
     limits: dict[str, Json] = {}

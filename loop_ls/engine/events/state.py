@@ -62,6 +62,7 @@ class RunState(NamedTuple):
     path: str | None = None
     root: str = ""
     project: str | None = None  # whose settings count for it, where that is not `root`
+    writes: bool | None = None  # whether its plan lets it change any file of its folder, where its first fact says so
     target: JsonObject | None = None
     session_id: str | None = None
     goal: str | None = None
@@ -266,6 +267,7 @@ def _started(body: JsonObject, at: float) -> Changes:
         "path": body.get("path"),
         "root": body.get("root", ""),
         "project": body.get("project"),
+        "writes": body.get("writes"),
         "target": body.get("target"),
         "session_id": body.get("sessionId"),
         "goal": body.get("goal"),

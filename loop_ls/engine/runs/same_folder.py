@@ -19,9 +19,20 @@ from loop_ls.text.json_value import Json, JsonObject
 async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObject, ...]:
     """Those that work in `root`, in a folder of it or around it, `{runId, name}`."""
     going = [run for run in runs if not (run.state.mock or run.control.stopping or run.state.status == "stopping")]
-    writing = [run for run in going if await _may_write(run, journal)]
-    near = [run for run in writing if _overlap(run.state.root, root)]
-    return tuple({"runId": run.run_id, "name": run.state.name} for run in near)
+    near = [run for run in going if _writes(run) is not False and _overlap(run.state.root, root)]
+    writing = [run for run in near if _writes(run) or await _may_write(run, journal)]
+    return tuple({"runId": run.run_id, "name": run.state.name} for run in writing)
+
+
+def may_write(plan: Plan, environ: Mapping[str, str]) -> bool:
+    """Whether a plan lets its run change any file of its folder. One that cannot be read does nothing."""
+    from loop_ls.engine.capabilities.derive import capabilities_of  # half of the engine
+
+    try:
+        found = capabilities_of(plan, environ)
+    except (Refused, Failure, LookupError):
+        return False
+    return found.works and not found.isolated  # in a worktree of its own it writes nothing of theirs
 
 
 def begun_here(plan: Mapping[str, Json], others: Sequence[JsonObject], filters: Sequence[str]) -> JsonObject:
@@ -32,17 +43,16 @@ def begun_here(plan: Mapping[str, Json], others: Sequence[JsonObject], filters: 
     }
 
 
-async def _may_write(run: LiveRun, journal: Journal) -> bool:
-    """One whose plan cannot be read does nothing. Asked once for each run: a thousand may wait, and each start asks."""
-    if run.may_write is not None:
-        return run.may_write
-    from loop_ls.engine.capabilities.derive import capabilities_of  # half of the engine: only where two runs meet
+def _writes(run: LiveRun) -> bool | None:
+    return run.may_write if run.state.writes is None else run.state.writes
 
+
+async def _may_write(run: LiveRun, journal: Journal) -> bool:
+    """Of a run that an older version started: asked once for each, as a thousand may wait, and each start asks."""
     try:
         first = (await journal.facts(run.run_id, 0, 1)).events[0]
         plan: Plan = await journal.read(read_plan, run.run_id, first.body, journal.text)
-        found = await asyncio.to_thread(capabilities_of, plan, os.environ)
-        run.may_write = found.works and not found.isolated  # in a worktree of its own it writes nothing of theirs
+        run.may_write = await asyncio.to_thread(may_write, plan, os.environ)
     except JournalRefused:
         return False  # it may be readable again when the next one asks
     except (Refused, Failure, LookupError):

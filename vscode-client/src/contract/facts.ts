@@ -615,7 +615,7 @@ export interface RoundStartedFact extends FactBase {
   textSha256: string;
 }
 
-/** `files`: path (relative to the root) -> hash of every file the run can reach. `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork). `user`: whose token started it; None is the owner of the data folder. `project`: the folder whose settings count for it, where that is not `root`; its caps of a day and of a project are those of that folder. */
+/** `files`: path (relative to the root) -> hash of every file the run can reach. `target`: `{kind, name?}`. `attempt` counts starts of the same run id (1, unless it is a fork). `user`: whose token started it; None is the owner of the data folder. `project`: the folder whose settings count for it, where that is not `root`; its caps of a day and of a project are those of that folder. `writes`: whether its plan lets it change any file of its folder; None: an older version started it. */
 export interface RunStartedFact extends FactBase {
   kind: "run_started";
   format: string;
@@ -623,6 +623,7 @@ export interface RunStartedFact extends FactBase {
   target: Record<string, unknown>;
   root?: string;
   project?: string;
+  writes?: boolean;
   uri?: string;
   path?: string;
   limits?: Record<string, unknown>;
