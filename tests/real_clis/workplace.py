@@ -165,8 +165,8 @@ class Workplace:
         self.write("loops/pair.json", json.dumps(told))
         return await self.run({"definition": "pair", "goal": "Name the port."}, 2 * SECONDS)
 
-    async def run(self, request: Json, seconds: float = SECONDS) -> Json:
-        """To its end, which is given with all calls."""
+    async def run(self, request: Json, seconds: float = SECONDS, until: tuple[str, ...] = ENDS) -> Json:
+        """To its end, or another of its events, which is given with all calls."""
         request = {"root": str(self.root), **request}
         answer = await self.engine.start(request)
         if answer.get("code") == "consent_required":
@@ -174,10 +174,11 @@ class Workplace:
         assert answer["ok"], answer
         async with asyncio.timeout(seconds):
             async for _, event in self.engine.subscribe(after=0, run_id=answer["runId"]):
-                if event["kind"] in ENDS:
+                if event["kind"] in until:
                     break
         facts = (await self.engine.events(answer["runId"], limit=1000))["events"]
-        return {**facts[-1], "calls": [fact for fact in facts if fact["kind"] == "call"], "facts": facts}
+        last = next(fact for fact in reversed(facts) if fact["kind"] in until)
+        return {**last, "calls": [fact for fact in facts if fact["kind"] == "call"], "facts": facts}
 
     @property
     def words(self) -> list[str]:

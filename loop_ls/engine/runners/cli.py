@@ -154,7 +154,7 @@ class CliRunner:
             with using_program(self.written or self.program, work.folder):
                 ended = await self._ended(invocation, speech, work.steps)
         heard = speech.heard()
-        windows.heard(self.name, heard.window_used, heard.window_resets)
+        windows.heard(self.name, heard.windows)
         if heard.used_up and work.steps is not None:
             raise _StepsUsedUp
         output = self._output(ended, heard)

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from loop_ls.engine.core.ports import LONGEST_ANSWER
 from loop_ls.engine.runners.runner import Hear
+from loop_ls.engine.runners.usage_windows import Window
 from loop_ls.text.json_value import JsonObject
 
 #: Of a clue, so much is told.
@@ -40,8 +41,7 @@ class AgentOutput:
     resets_at: float | None = None
     unfinished: bool = False  # it says when it is finished, and has not
     used_up: bool = False  # it ended because it had taken the steps that it may take
-    window_used: float | None = None  # percent of a usage window, as far as it says so
-    window_resets: float | None = None  # Unix time at which that begins anew
+    windows: tuple[Window, ...] = ()  # of its account's usage, as far as it says so
     clues: list[str] = field(default_factory=list)
 
     def keep_clue(self, line: str) -> None:

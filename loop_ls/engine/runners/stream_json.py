@@ -6,10 +6,11 @@ together would say the same twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
+from loop_ls.engine.runners.usage_windows import Window
 from loop_ls.text.json_value import Json, as_object
 
 
@@ -53,12 +54,11 @@ class StreamJson:
         return heard
 
     def _limited(self, info: Mapping[str, Json]) -> None:
-        """The last word on the usage limit counts: after a refusal another limit may let the work go on."""
-        self._heard.exhausted = info.get("status") == "rejected"
-        self._heard.window_resets = number(info.get("resetsAt"))
-        self._heard.resets_at = self._heard.window_resets if self._heard.exhausted else None
-        used = number(info.get("utilization"))
-        self._heard.window_used = used if used is None or used > 1 else used * 100  # a share, or percent
+        """The last word on the usage limit counts: after a refusal another limit, or credit beyond it, may let the work
+        go on."""
+        self._heard.exhausted = info.get("status") == "rejected" and info.get("isUsingOverage") is not True
+        self._heard.resets_at = number(info.get("resetsAt")) if self._heard.exhausted else None
+        self._heard.windows = tuple(_windows(info)) or self._heard.windows
 
     def _said(self, message: Mapping[str, Json]) -> None:
         if (model := text(message.get("model"))) != "<synthetic>":  # an error that is told as a message
@@ -95,6 +95,16 @@ class StreamJson:
             heard.exhausted = heard.exhausted or status == 402 or self._class == "billing_error"
         else:
             self._result = told
+
+
+def _windows(info: Mapping[str, Json]) -> Iterator[Window]:
+    """`unifiedWindows` has all of them at any time, `utilization` the one that is near its limit, once it is. Both are
+    shares, and above 1 where more than all is used."""
+    for each in (info, *as_object(info.get("unifiedWindows")).values()):
+        window = as_object(each)
+        used, until = number(window.get("utilization")), number(window.get("resetsAt"))
+        if used is not None and until is not None:
+            yield Window(used * 100, until)
 
 
 def _used(event: Mapping[str, Json]) -> tuple[int, int]:

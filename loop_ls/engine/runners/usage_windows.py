@@ -18,19 +18,21 @@ class Window:
     until: float
 
 
-_WINDOWS: dict[str, Window] = {}
+_WINDOWS: dict[str, tuple[Window, ...]] = {}
 
 
-def heard(provider: str, percent: float | None, until: float | None) -> None:
-    """An agent of this provider said how much of its window is used."""
-    if percent is not None and until is not None:
-        _WINDOWS[provider] = Window(percent, until)
+def heard(provider: str, windows: tuple[Window, ...]) -> None:
+    """An agent of this provider said how much of its windows is used; one that says nothing leaves what is known."""
+    if windows:
+        _WINDOWS[provider] = windows
 
 
 def used_up(provider: str, cap: float) -> Window | None:
-    """The window of which at least `cap` percent are used. It is told once: whoever goes on all the same, because a
-    person resumed the run, hears anew how much is used."""
-    found = _WINDOWS.get(provider)
-    if found is None or found.percent < cap or found.until <= time.time():
+    """Of the windows of which at least `cap` percent are used, the one that is reset last. It is told once: whoever
+    continues all the same, because a person resumed the run, hears anew how much is used."""
+    now = time.time()
+    over = [window for window in _WINDOWS.get(provider, ()) if window.percent >= cap and window.until > now]
+    if not over:
         return None
-    return _WINDOWS.pop(provider)
+    del _WINDOWS[provider]
+    return max(over, key=lambda window: window.until)

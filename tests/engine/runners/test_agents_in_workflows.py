@@ -150,11 +150,11 @@ async def test_a_stop_ends_the_agent_and_its_children(project: AgentProject) -> 
 
 
 async def test_the_time_limit_of_a_step_ends_its_agent(project: AgentProject) -> None:
-    project.write(slow="execution: {provider: claude-code, model: m}\nsteps:\n  - {name: write, run: x, timeout: 1s}\n")
+    project.write(slow="execution: {provider: claude-code, model: m}\nsteps:\n  - {name: write, run: x, timeout: 6s}\n")
     project.agent.say({"hang": True})
     facts = await project.run("slow")
     assert facts[-1]["kind"] == "failed"
-    assert "1 s" in facts[-1]["error"]["message"]
+    assert "6 s" in facts[-1]["error"]["message"]
     assert gone(project.agent.calls[0]["pid"])
 
 

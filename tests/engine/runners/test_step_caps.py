@@ -19,6 +19,8 @@ from loop_ls.engine.runners.cli import CliRunner, Dialect
 from loop_ls.engine.runners.codex import Codex
 from loop_ls.engine.runners.opencode import Opencode
 from loop_ls.engine.runners.runner import Assignment, Served
+from loop_ls.engine.runners.usage_windows import Window
+from tests.engine.runners.support.cli_contract import rate_limit_info
 
 LATER = 4_000_000_000
 
@@ -116,38 +118,61 @@ async def test_a_program_that_comes_to_an_end_before_is_asked_once(tmp_path: Pat
     assert (done.text, len(calls(tmp_path))) == ("At last.", 1)
 
 
-def window(utilization: float, resets: float = LATER) -> str:
-    info = {"status": "allowed_warning", "utilization": utilization, "resetsAt": resets}
-    return f"say(type='rate_limit_event', rate_limit_info={info})\n"
+def window(*told: dict[str, Any]) -> str:
+    return "".join(f"say(type='rate_limit_event', rate_limit_info={info!r})\n" for info in told)
 
 
-@pytest.mark.parametrize("used", [0.85, 85])
+def both(short: float, long: float, resets: int = LATER) -> dict[str, Any]:
+    """Of the window of five hours and of that of a week, which is reset an hour later."""
+    info, week = rate_limit_info(short, resets), rate_limit_info(long, resets + 3600, "seven_day")
+    return {**info, "unifiedWindows": {**info["unifiedWindows"], **week["unifiedWindows"]}}
+
+
+#: What an older version says: the window that is near its limit alone.
+OLDER = {"status": "allowed_warning", "utilization": 0.85, "resetsAt": LATER}
+
+
+@pytest.mark.parametrize(
+    ("info", "percent", "until"),
+    [
+        (rate_limit_info(0.85, LATER), 85, LATER),
+        (rate_limit_info(0.95, LATER), 95, LATER),
+        (rate_limit_info(1.05, LATER), 105, LATER),
+        (both(0.85, 0.3), 85, LATER),
+        (both(0.85, 0.8), 80, LATER + 3600),
+        (both(0.3, 0.85), 85, LATER + 3600),
+        (OLDER, 85, LATER),
+    ],
+)
 async def test_above_its_share_of_a_usage_window_nothing_more_is_started_until_the_reset(
-    tmp_path: Path, used: float
+    tmp_path: Path, info: dict[str, Any], percent: int, until: int
 ) -> None:
-    usage_windows.heard("claude", 0.0, LATER)
-    found = runner(tmp_path, "claude", window(used), usagePercent=80)
+    usage_windows.heard("claude", (Window(0.0, LATER),))
+    found = runner(tmp_path, "claude", window(info), usagePercent=80)
     await found.run(Assignment("Look.", folder=str(tmp_path)))
     with pytest.raises(Failure) as caught:
         await found.run(Assignment("Look.", folder=str(tmp_path)))
-    assert (caught.value.code, caught.value.until) == ("exhausted", LATER)
-    assert (
-        "has used 85 % of its usage window" in caught.value.message and "`usagePercent` is 80" in caught.value.message
-    )
+    assert (caught.value.code, caught.value.until) == ("exhausted", until)
+    assert f"has used {percent} % of its usage window" in caught.value.message
+    assert "`usagePercent` is 80" in caught.value.message
     assert len(calls(tmp_path)) == 1
     await found.run(Assignment("Look.", folder=str(tmp_path)))
     assert len(calls(tmp_path)) == 2, "a person who resumes the run goes on"
 
 
 @pytest.mark.parametrize(
-    ("used", "resets", "settings"),
-    [(0.79, LATER, {"usagePercent": 80}), (0.85, LATER, {}), (0.85, 1_000_000, {"usagePercent": 80})],
+    ("info", "settings"),
+    [
+        (both(0.79, 0.1), {"usagePercent": 80}),
+        (both(0.95, 0.95), {}),
+        (both(0.95, 0.95, 1_000_000), {"usagePercent": 80}),
+    ],
 )
 async def test_below_it_or_after_the_reset_work_goes_on(
-    tmp_path: Path, used: float, resets: float, settings: dict[str, Any]
+    tmp_path: Path, info: dict[str, Any], settings: dict[str, Any]
 ) -> None:
-    usage_windows.heard("claude", 0.0, LATER)
-    found = runner(tmp_path, "claude", window(used, resets), **settings)
+    usage_windows.heard("claude", (Window(0.0, LATER),))
+    found = runner(tmp_path, "claude", window(info), **settings)
     for _ in range(2):
         await found.run(Assignment("Look.", folder=str(tmp_path)))
     assert len(calls(tmp_path)) == 2

@@ -43,6 +43,7 @@ def test_a_rejected_limit_event_says_so_and_until_when() -> None:
     assert (found.exhausted, found.resets_at) == (True, LATER)
     assert not heard(StreamJson(deaf), limited("allowed_warning", resetsAt=LATER), FAILED).exhausted
     assert not heard(StreamJson(deaf), limited(resetsAt=LATER), limited("allowed"), FAILED).exhausted
+    assert not heard(StreamJson(deaf), limited(resetsAt=LATER, isUsingOverage=True), FAILED).exhausted
     assert heard(StreamJson(deaf), limited(resetsAt="soon"), FAILED).resets_at is None
 
 

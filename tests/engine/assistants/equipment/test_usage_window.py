@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 
 from loop_ls.engine.runners import usage_windows
+from loop_ls.engine.runners.usage_windows import Window
 from tests.engine.assistants.support.project import EngineProject
 
 
 async def test_a_run_waits_between_two_iterations_and_continues_when_it_is_resumed(project: EngineProject) -> None:
     resets = time.time() + 3600
-    usage_windows.heard("claude-code", 0.0, resets)
+    usage_windows.heard("claude-code", (Window(0.0, resets),))
     project.settings["providers"]["claude-code"]["usagePercent"] = 80
     project.agent.say({"text": "one", "window": [0.9, resets]}, {"text": "two"})
     project.write(maxIterations=2)

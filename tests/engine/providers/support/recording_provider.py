@@ -70,6 +70,7 @@ class RecordingProvider:
         self.requests: list[Request] = []
         self.refused: list[str] = []
         self.answer: Callable[[Request], Answer] = lambda request: "ok"
+        self.headers: Mapping[str, str] = {}  # of each answer of a model
         self.url = ""
 
     @contextmanager
@@ -106,8 +107,8 @@ class RecordingProvider:
             case _:
                 whole, events = _chat(model, said)
         if request.body.get("stream"):
-            return 200, "text/event-stream", events.encode(), {}
-        return 200, "application/json", json.dumps(whole).encode(), {}
+            return 200, "text/event-stream", events.encode(), self.headers
+        return 200, "application/json", json.dumps(whole).encode(), self.headers
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -172,3 +172,16 @@ def claude_may_use(tool: str, words: Sequence[str], settings: Sequence[Mapping[s
         return True
     allowed = [rule for one in settings for rule in one.get("permissions", {}).get("allow", [])]
     return tool in (*allowed, *(named("--allowedTools") or ()))
+
+
+#: From this share of a window on, the service has Claude Code warn of it.
+WARNS_FROM = 0.9
+
+
+def rate_limit_info(used: float, resets: int, kind: str = "five_hour") -> dict[str, Any]:
+    """What Claude Code says of a usage window of its account after an answer: `utilization` only where it warns."""
+    passed = {"surpassedThreshold": WARNS_FROM} if used >= WARNS_FROM else {}
+    status = {"status": "allowed_warning" if passed else "allowed"}
+    window = {"utilization": used, "resetsAt": resets, **status, **passed}
+    told = {**status, "resetsAt": resets, "rateLimitType": kind, "isUsingOverage": False, **passed}
+    return {**told, **({"utilization": used} if passed else {}), "unifiedWindows": {kind: window}}

@@ -5,7 +5,8 @@ does what `DIRECTORY/script.json` says for this call, in order (the last entry a
 hold: `text`, `result`, `stop_reason`, `partial`, `is_error`, `subtype`, `stderr`, `exit`, `signal`, `plain`,
 `hang`, `ticks` (so many signs of life, each after the one before was noted in `DIRECTORY/heard`), `child` (starts
 one that ignores SIGTERM), `wait_for` (a file), `cost`, `silent` (no result), `bash` (a command that the model wants),
-`limit` (a usage limit, and when it is reset), `window` (the share of one that is used, and when it is reset), `uses`
+`limit` (a usage limit, and when it is reset), `window` (the share of the one of five hours that is used, and when it is
+reset), `uses`
 (tools of servers that the model wants, each with its arguments; the answers go to `DIRECTORY/answers.json`).
 It reads the settings of its user and of the project as the real one does, with their hooks.
 """
@@ -21,7 +22,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cli_contract import claude_may_use, claude_settings, refusal  # beside this file, which runs as a program
+from cli_contract import (
+    claude_may_use,
+    claude_settings,
+    rate_limit_info,
+    refusal,
+)  # beside this file, which runs as a program
 from mcp_host import used
 
 CHILD = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
@@ -101,8 +107,7 @@ def _act(step: dict[str, Any], heard: Path) -> int:
         _say({"type": "assistant", "message": {"model": "fake", "content": content, "stop_reason": stop}})
     if "window" in step:  # so much of it is used, and then it is reset
         used, resets = step["window"]
-        told = {"status": "allowed_warning", "utilization": used, "resetsAt": resets}
-        _say({"type": "rate_limit_event", "rate_limit_info": told})
+        _say({"type": "rate_limit_event", "rate_limit_info": rate_limit_info(used, int(resets))})
     if "limit" in step:  # used up until then
         told = {"status": "rejected", "resetsAt": step["limit"]}
         _say({"type": "rate_limit_event", "rate_limit_info": told})
