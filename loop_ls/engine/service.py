@@ -81,6 +81,7 @@ from loop_ls.engine.runs.event_bus import EventBus
 from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import Cut, cut_at, cut_of, forked, named_by, place_of, refuse_inside, replay_argument
 from loop_ls.engine.runs.inbox import CONTEXT, MOST_MISSED, TOLD, inbox, missed
+from loop_ls.engine.runs.isolation.put_in_place import interrupted
 from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
@@ -162,6 +163,7 @@ class Engine:
         self.journal.forgotten += self.forgotten
         try:
             await self._take_up()
+            await self._undo_interrupted()
         except BaseException:
             await self.journal.close()
             raise
@@ -767,14 +769,30 @@ class Engine:
         self, run_id: str, work: Callable[[RunState], Awaitable[WorktreeDecided]]
     ) -> ChangesDone | Refusal:
         """One decision after the other: the second hears what the first one was. Raises `Refused`."""
-        from loop_ls.engine.runs.isolation.decide import answered
+        from loop_ls.engine.runs.isolation.decide import answered, undone_unless_recorded
 
         found = await self._runs.find(run_id)
         async with self._deciding:
             state = await self._runs.state(found)
-            fact = await work(state)
-            await self._add_to_ended(found, fact.fact())
+            async with undone_unless_recorded(state, self.folder):
+                fact = await work(state)
+                await self._add_to_ended(found, fact.fact())
             return answered(state, fact)
+
+    async def _undo_interrupted(self) -> None:
+        """What a crash of this engine has left half applied in the user's files is put back, and told in its run."""
+        if not (left := await asyncio.to_thread(interrupted, self.folder)):
+            return
+        from loop_ls.engine.runs.isolation.decide import undo
+
+        for run_id, placing in left:
+            try:
+                warned = await asyncio.to_thread(undo, await self._runs.state(run_id), placing)
+                if warned is not None:
+                    logger.warning("run %s: %s", run_id, warned.message)
+                    await self._add_to_ended(run_id, warned.fact())
+            except (Refused, JournalRefused) as refused:
+                logger.warning("run %s: %s", run_id, refused)
 
     async def _add_to_ended(self, run_id: str, fact: Fact) -> None:
         events = await self.journal.append(run_id, facts=[fact])

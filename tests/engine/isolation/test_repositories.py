@@ -155,12 +155,41 @@ async def test_what_an_agent_does_in_git_keeps_nothing_from_being_saved(tmp_path
         assert git(root, "log", "-1", "--format=%s", first).strip() == "its own commit"
         git(folder, "checkout", "-q", "-b", "elsewhere")
         own = Path(git(folder, "rev-parse", "--absolute-git-dir").strip())
-        (own / "index.lock").touch()
-        (worktree.own / "index.lock").touch()
+        for lock in (own / "index.lock", own / "HEAD.lock", worktree.own / "index.lock"):
+            lock.touch()
+        Path(root, ".git", "refs", "heads", f"{BRANCH}.lock").touch()
         (folder / "b.txt").write_text("on another branch\n")
         second = await worktree.commit(made["folder"], "Fixer 2: no")
         assert git(root, "show", f"{second}:b.txt") == "on another branch\n"
         assert git(root, "rev-parse", BRANCH).strip() == second
+
+
+async def test_a_lock_that_somebody_else_may_hold_stays_and_is_told(tmp_path: Path) -> None:
+    root = kinds.clean(tmp_path / "user")
+    with for_people(str(root)):
+        worktree, made, folder = await made_in(root, tmp_path)
+        (folder / "b.txt").write_text("new\n")
+        git(root, "pack-refs", "--all")
+        lock = root / ".git" / "packed-refs.lock"
+        lock.touch()
+        await worktree.commit(made["folder"], "Fixer 1: no")
+        await worktree.drop(made["folder"])
+        assert "packed-refs.lock" in await worktree.forget()
+        assert lock.exists()
+
+
+async def test_what_the_index_of_the_user_does_not_look_at_is_not_written_over(tmp_path: Path) -> None:
+    root = kinds.clean(tmp_path / "user")
+    with for_people(str(root)):
+        worktree, made, folder = await made_in(root, tmp_path)
+        (folder / "a.txt").write_text("one\ntwo\nthree\nfour\n")
+        tip = await worktree.commit(made["folder"], "Fixer 1: yes")
+        git(root, "update-index", "--assume-unchanged", "a.txt")
+        (root / "a.txt").write_text("mine\ntwo\nthree\n")
+        before = picture(root)
+        with pytest.raises(Failure, match=r"uncommitted changes in `a\.txt`"):
+            await apply(str(root), worktree.own, made["base"], tip)
+        assert picture(root) == before
 
 
 async def test_a_repository_that_an_agent_makes_is_told_and_stays(tmp_path: Path) -> None:

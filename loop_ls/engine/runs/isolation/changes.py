@@ -1,19 +1,19 @@
 """What became of the work of a run in its worktree, for people: the diff, and what can be done with it.
 
-Applied is a patch to the user's files, all of it or nothing: a file that the user has changed and not committed is
-never written. Nothing is merged, and nothing is put into the user's index.
+Applied is a patch to the user's files, all of it or nothing, also where the engine is killed in the middle: a file that
+the user has changed and not committed is never written. Nothing is merged, and nothing is put into the user's index.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypedDict
 
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runs.isolation.git import Git
+from loop_ls.engine.runs.isolation.put_in_place import Moved, PutBack, PutInPlace
 from loop_ls.engine.runs.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown
 
 Status = Literal["added", "changed", "deleted"]
@@ -51,7 +51,8 @@ async def diff(root: str, base: str, tip: str) -> tuple[str, bool]:
 
 
 async def apply(root: str, own: Path, base: str, tip: str) -> list[ChangedFile]:
-    """Put the changes into the user's files; nothing is changed where it raises `Failure`."""
+    """Put the changes into the user's files; nothing is changed where it raises `Failure`. Whoever calls says when it
+    is over (see `PutInPlace`): if the engine dies before, all is put back."""
     changed = await changed_files(root, base, tip)
     if modules := [one["path"] for one in changed if one["submodule"]]:
         told = f"{_names(modules)} is a repository of its own, whose changes are in no patch"
@@ -61,21 +62,40 @@ async def apply(root: str, own: Path, base: str, tip: str) -> list[ChangedFile]:
     top = (await Git.of(root, root).asked("rev-parse", "--show-toplevel")).lines[0]
     git = Git.of(root, top)
     await _require_clean(git, Path(top), changed)
-    patch = own.with_name(f"{own.name}.patch")
-    patch.parent.mkdir(0o700, parents=True, exist_ok=True)
+    placing = PutInPlace.of(own)
+    await asyncio.to_thread(placing.prepare)
     try:
-        await git.asked("diff", "--binary", "--full-index", f"--output={patch}", *_SHOWN, base, tip, "--")
-        words = ("--whitespace=nowarn", "-p1", str(patch))
-        checked = await git.run("apply", "--check", *words)
-        if checked.status:
-            raise _refused(_why(checked.err))
-        applied = await git.run("apply", *words)
-        if applied.status:
-            await _undo(git, Path(top), changed)
-            raise _refused(_why(applied.err))
-    finally:
-        patch.unlink(missing_ok=True)
+        paths = [one["path"] for one in changed]
+        await asyncio.to_thread(placing.keep, Path(top), paths)
+        await _prepare(root, top, placing, changed, base, tip)
+        await asyncio.to_thread(placing.put, Path(top), paths)
+    except BaseException as error:
+        back = await asyncio.to_thread(placing.put_back)
+        match error:
+            case Moved() | OSError():
+                raise _refused_in_the_middle(error, back) from error
+            case _:
+                raise
     return changed
+
+
+async def _prepare(root: str, top: str, placing: PutInPlace, changed: list[ChangedFile], base: str, tip: str) -> None:
+    """What the files become, in a folder of our own, by an index of our own. Raises `Failure`."""
+    git = Git.of(root, top, GIT_INDEX_FILE=str(placing.folder / "index"))
+    await git.asked("read-tree", "HEAD")
+    # The user's index may say of a file that it is not to be looked at: what is in it counts.
+    there = "".join(f"{one['path']}\0" for one in changed if one["status"] != "added")
+    await git.asked("update-index", "--remove", "-z", "--stdin", text=there)
+    said = await git.asked("diff-index", "--cached", "--name-only", "-z", "HEAD", "--")
+    if said.parts:
+        raise _uncommitted(said.parts)
+    patch = placing.folder / "patch"
+    await git.asked("diff", "--binary", "--full-index", f"--output={patch}", *_SHOWN, base, tip, "--")
+    applied = await git.run("apply", "--cached", "--whitespace=nowarn", "-p1", str(patch))
+    if applied.status:
+        raise _refused(_why(applied.err))
+    coming = "".join(f"{one['path']}\0" for one in changed if one["status"] != "deleted")
+    await git.asked("checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={placing.new}/", text=coming)
 
 
 async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> None:
@@ -83,7 +103,7 @@ async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> Non
     said = await git.asked("diff", "--name-only", "-z", "--no-ext-diff", "--ignore-submodules=all", "HEAD", "--")
     touched = {one["path"] for one in changed}
     if dirty := sorted(touched & set(said.parts)):
-        raise _refused(f"you have uncommitted changes in {_names(dirty)}", "Commit or stash them, then apply again.")
+        raise _uncommitted(dirty)
     new = [one["path"] for one in changed if one["status"] == "added"]
     if blocking := await asyncio.to_thread(_blocking, top, new):
         raise _refused(f"a folder is needed where {_names(blocking)} is", "Move it away, then apply again.")
@@ -95,19 +115,28 @@ async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> Non
         raise _refused(f"{_names(taken)} would be overwritten, and is in no commit", hint)
 
 
-async def _undo(git: Git, top: Path, changed: list[ChangedFile]) -> None:
-    """What a patch has done that failed in the middle (a folder that may not be written): before it, no file of it was
-    changed, and none that is new was there."""
-    new = [one["path"] for one in changed if one["status"] == "added"]
-    await asyncio.to_thread(_remove, top, new)
-    old = [one["path"] for one in changed if one["status"] != "added"]
-    await git.run("checkout-index", "-f", "-q", "-z", "--stdin", text="".join(f"{path}\0" for path in old))
+def _uncommitted(paths: list[str]) -> Failure:
+    return _refused(f"you have uncommitted changes in {_names(paths)}", "Commit or stash them, then apply again.")
 
 
-def _remove(top: Path, paths: list[str]) -> None:
-    for path in paths:
-        with suppress(OSError):
-            (top / path).unlink()
+def _refused_in_the_middle(error: Moved | OSError, back: PutBack) -> Failure:
+    if isinstance(error, Moved):
+        why = f"{_names([error.path])} was changed just now"
+    else:
+        why = f"`{shown(str(error.filename or 'a file'))}` cannot be written: {error.strerror or error}"
+    if not back.failed:
+        return _refused(why)
+    return Failure("not_applicable", f"The changes do not apply: {why}. {told_of(back)}")
+
+
+def told_of(back: PutBack) -> str:
+    """What became of the user's files, as sentences."""
+    if back.failed:
+        listed = _names([*back.failed])
+        why = next(iter(back.failed.values()))
+        return f"Not put back: {listed} ({why}). The next start of the engine tries that again."
+    but = f", but for {_names(back.changed)}, which somebody has changed since" if back.changed else ""
+    return f"Your files are as before{but}."
 
 
 def _blocking(top: Path, paths: list[str]) -> list[str]:
@@ -152,5 +181,5 @@ async def restore(worktree: Worktree, folder: str, commit: str, title: str) -> s
     made = (await git.asked("commit-tree", f"{commit}^{{tree}}", "-p", tip, text=f"{title}\n")).out.strip()
     if there:
         await worktree.follow(folder, tip, made)
-    await git.asked("update-ref", "-m", "loop-ls", worktree.ref, made, tip)
+    await worktree.move(git, made, tip)
     return made

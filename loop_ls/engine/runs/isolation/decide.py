@@ -5,19 +5,21 @@ Each decision is a fact of the run. What is not saved in a commit is never delet
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal, cast
 
 from loop_ls.contract.answers import ChangesDone, FileChange, RunChanges, SavedIteration
-from loop_ls.contract.facts.kinds import WorktreeDecided
+from loop_ls.contract.facts.kinds import Warned, WorktreeDecided
 from loop_ls.contract.run_state import WorktreeView
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.events import Event, RunState
-from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff, restore
+from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff, restore, told_of
 from loop_ls.engine.runs.isolation.git import for_people
+from loop_ls.engine.runs.isolation.put_in_place import PutInPlace
 from loop_ls.engine.runs.isolation.worktree import Worktree, shown
 from loop_ls.text.json_value import Json
 
@@ -59,8 +61,32 @@ async def looked_at(state: RunState, facts: Sequence[Event]) -> RunChanges:
     return found
 
 
+@asynccontextmanager
+async def undone_unless_recorded(state: RunState, data: Path) -> AsyncIterator[None]:
+    """Inside, a decision is carried out and recorded: what is not recorded has not happened to the user's files."""
+    placing = PutInPlace.of(Worktree.of(state.root, data, state.run_id, "").own)
+    try:
+        yield
+    except BaseException:
+        await asyncio.to_thread(placing.put_back)
+        raise
+    await asyncio.to_thread(placing.forget)
+
+
+def undo(state: RunState, placing: PutInPlace) -> Warned | None:
+    """What a crash has left in the middle is put back; what to tell of it. Never raises."""
+    if (state.worktree or {}).get("decision") == "applied":
+        placing.forget()
+        return None
+    back = placing.put_back()
+    if not back.begun:
+        return None
+    told = f"The engine was stopped while it applied the changes. {told_of(back)}"
+    return Warned(code="apply_interrupted", message=told)
+
+
 async def decided(state: RunState, data: Path, decision: Decision) -> WorktreeDecided:
-    """Do it -> the fact that says so. Raises `Refused`."""
+    """Do it -> the fact that says so, to be recorded. Raises `Refused`."""
     made = _ended(state)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
     with _refusing(), for_people(state.root):

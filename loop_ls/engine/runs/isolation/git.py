@@ -63,8 +63,16 @@ class Said:
     def why(self) -> str:
         """Its complaint, as the end of a sentence."""
         lines = [line.strip() for line in (self.err or self.out).splitlines() if line.strip()]
-        told = next((line for line in lines if line.startswith("fatal: ")), lines[-1] if lines else "")
+        found = (line for word in ("fatal: ", "error: ") for line in lines if line.startswith(word))
+        told = next(found, lines[-1] if lines else "")
         return told.removeprefix("fatal: ").removeprefix("error: ").rstrip(".") or f"it exited with {self.status}"
+
+    def require(self, command: str) -> None:
+        """Raises `Failure` where it did not succeed."""
+        if self.status == 127:
+            raise Failure(CODE, "Git is not installed, or not on the PATH of the engine", "Install Git.")
+        if self.status:
+            raise Failure(CODE, f"`git {command}` failed: {self.why}")
 
 
 @equal_record
@@ -92,10 +100,7 @@ class Git:
     async def asked(self, *words: str, text: str | None = None) -> Said:
         """The same, where it has to succeed. Raises `Failure`."""
         said = await self.run(*words, text=text)
-        if said.status == 127:
-            raise Failure(CODE, "Git is not installed, or not on the PATH of the engine", "Install Git.")
-        if said.status:
-            raise Failure(CODE, f"`git {words[0]}` failed: {said.why}")
+        said.require(words[0])
         return said
 
     async def _ran(self, words: Sequence[str], text: str | None) -> Said:

@@ -19,15 +19,15 @@ from loop_ls.engine.capabilities.repository_filters import FILTERS
 from loop_ls.engine.capabilities.values import FileFilter, literal
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runs.isolation.git import CODE, Git, Said
+from loop_ls.engine.runs.isolation.put_in_place import FOLDER
 
-#: Where the worktrees are in the engine's data folder: each in a folder of its run.
-FOLDER = "worktrees"
 #: Who commits where the user has said nothing to Git.
 NAME, EMAIL = "loop-ls", "loop-ls@localhost"
 #: Paths with uncommitted changes that are told.
 MOST_TOLD = 10
 #: The mode of an entry that is a repository of its own.
 GITLINK = "160000"
+_LOCKED = re.compile(r"Unable to create '(.+\.lock)': File exists")
 _WITHOUT = "Remove `isolate`, or commit first."
 
 
@@ -142,7 +142,7 @@ class Worktree:
             await asyncio.to_thread(shutil.rmtree, self.own, ignore_errors=True)
             await self._git.run("worktree", "prune")
         if await self._commit_of(self.ref) is not None:
-            await self._git.run("update-ref", "-d", self.ref)
+            await self._unlocked(self._git, "update-ref", "-d", self.ref)
 
     async def there(self, folder: str) -> None:
         """A worktree that is gone (another machine, a tidy person) is made again from its branch. Raises `Failure`."""
@@ -172,12 +172,28 @@ class Worktree:
         if now != tree:
             made = await git.asked("commit-tree", now, "-p", tip, text=f"{title}\n")
             commit = made.out.strip()
-            await git.asked("update-ref", "-m", "loop-ls", self.ref, commit, tip)
+            await self.move(git, commit, tip)
             await asyncio.to_thread(_share_index, index, Path(folder))
             tip = commit
         if added.status:
             raise Failure("git_partly", f"not all of it could be committed: {added.why}", place=tip)
         return tip
+
+    async def move(self, git: Git, commit: str, tip: str) -> None:
+        """Let the branch be at another commit. Raises `Failure`."""
+        said = await self._unlocked(git, "update-ref", "-m", "loop-ls", self.ref, commit, tip)
+        said.require("update-ref")
+
+    async def _unlocked(self, git: Git, *words: str) -> Said:
+        """A command that changes the branch. Only we and the agents of the run do, and their turn is over: a lock on
+        it, or of the worktree, is from one that was killed."""
+        said = await git.run(*words)
+        if (found := _LOCKED.search(said.err)) is None:
+            return said
+        ours = (await git.asked("rev-parse", "--git-path", f"{self.ref}.lock", "--absolute-git-dir")).lines
+        of_ours = Path(ours[1]) if Path(git.folder).is_relative_to(self.own) else None
+        await asyncio.to_thread(_unlock, Path(found[1]), Path(git.folder, ours[0]), of_ours)
+        return await git.run(*words)
 
     async def who(self) -> dict[str, str]:
         """Who commits: the user, as far as Git knows them. Asked once."""
@@ -233,7 +249,7 @@ class Worktree:
         """Delete the branch; why it stays, as a sentence."""
         if await self.tip() is None:
             return ""
-        gone = await self._git.run("branch", "-q", "-D", self.branch)
+        gone = await self._unlocked(self._git, "branch", "-q", "-D", self.branch)
         return f"The branch {self.branch} stays: {gone.why}." if gone.status else ""
 
     async def tip(self) -> str | None:
@@ -276,6 +292,12 @@ def of_repository(folder: Path) -> list[str]:
     except (OSError, UnicodeError):
         return []
     return [str(common / name) for name in ("config", "config.worktree", "hooks", "info/attributes")]
+
+
+def _unlock(lock: Path, of_branch: Path, own: Path | None) -> None:
+    """Where it is the lock on the branch, or one in `own`, where Git keeps what belongs to the worktree."""
+    if lock.resolve() == of_branch.resolve() or (own is not None and lock.parent.resolve() == own.resolve()):
+        lock.unlink(missing_ok=True)
 
 
 def _prepare_index(index: Path, folder: Path) -> None:
