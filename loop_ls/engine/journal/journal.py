@@ -453,6 +453,10 @@ class Journal:
         """Facts of all runs above `position`."""
         return await self.read(lambda: self._page(self.storage.since(position, limit), limit))
 
+    async def newest(self, kinds: Sequence[str], position: int, limit: int) -> Page:
+        """Facts of these kinds of all runs above `position`, the newest first."""
+        return await self.read(lambda: self._page(self.storage.newest(kinds, position, limit), limit))
+
     def facts_now(self, run: str, after: int = 0, limit: int = 1000) -> Page:
         return self._page(self.storage.facts(run, after, limit), limit)
 

@@ -141,6 +141,11 @@ class PostgresStorage:
         found = self._all(f"{FACTS} where f.position > %s order by f.position limit %s", (position, limit))
         return [Row(*row) for row in found]
 
+    def newest(self, kinds: Sequence[str], position: int, limit: int) -> list[Row]:
+        which = "f.kind = any(%s) and f.position > %s"
+        found = self._all(f"{FACTS} where {which} order by f.position desc limit %s", (list(kinds), position, limit))
+        return [Row(*row) for row in found]
+
     def position(self) -> int:
         return int(self._all("select position from loop_ls.head")[0][0])
 

@@ -71,6 +71,12 @@ class SqliteReading:
         rows = self._all(f"{FACTS} where position > ? order by position limit ?", (position, limit))
         return [Row(*row[:6]) for row in rows if _sound(row)]
 
+    def newest(self, kinds: Sequence[str], position: int, limit: int) -> list[Row]:
+        """Without those that are not what was written, as `since`."""
+        which = f"kind in ({', '.join('?' * len(kinds))}) and position > ?"
+        rows = self._all(f"{FACTS} where {which} order by position desc limit ?", (*kinds, position, limit))
+        return [Row(*row[:6]) for row in rows if _sound(row)]
+
     def _row(self, run: str) -> RunCounts | None:
         """Raises `JournalRefused` for one that is not what was written."""
         found = self._all(f"{RUN} where id = ?", (run,))

@@ -124,6 +124,10 @@ class Storage(Protocol):
         """Facts of all runs above `position`."""
         ...
 
+    def newest(self, kinds: Sequence[str], position: int, limit: int) -> list[Row]:
+        """Facts of these kinds of all runs above `position`, the newest first."""
+        ...
+
     def position(self) -> int:
         """The position of the last fact; 0 where there is none."""
         ...

@@ -186,8 +186,8 @@ class JournalRecorder:
         return known
 
     async def sleep(self, key: str, seconds: float) -> None:
-        if self.source is not None and not self.source.over:
-            seconds = 0.0  # somebody else has waited
+        if self._was_there(key):
+            seconds = 0.0
         left = await self.now(key) + seconds - self._journal.clock()
         if left > 0 and await self._control.stopped_within(min(left, seconds)):
             raise Stopped
@@ -254,11 +254,18 @@ class JournalRecorder:
         return self._control.changed
 
     async def notes(self, place: Place, key: str) -> tuple[str, ...]:
-        """Where somebody else's answers are taken, nobody is asked anything."""
+        """Kept under the place, so a run that takes this one's answers takes its notes with its prompts. Where nobody
+        is asked anything, nobody is told anything new."""
         if (known := self._known(noted := place.part(NOTES))) is not None:
             return read_notes(known.get("value"))
-        if self._known(key) is not None or (self.source is not None and not self.source.over):
+        if self._known(key) is not None:
             return ()
+        if self.source is not None:
+            if (known := self.source.noted(noted)) is not None:
+                self._note(noted, (), known.get("value"))
+                return read_notes(known.get("value"))
+            if self.source.replay or not self.source.performs(key):
+                return ()
         if taken := self._control.take_notes():
             self._note(noted, [NoteGiven(notes=len(taken)).fact(place)], list(taken))
         return taken
@@ -277,14 +284,17 @@ class JournalRecorder:
         if self.saved is not None:
             await self.saved(place, loop, number, verdict)
 
+    def _was_there(self, key: str) -> bool:
+        """Whether the run whose answers are taken has waited here: then nobody waits again, and in a replay never."""
+        return self.source is not None and (self.source.replay or self.source.noted(key) is not None)
+
     async def hold(self, key: str, reason: Literal["stalled"]) -> None:
-        """Where somebody else's answers are taken, nobody is there to resume it."""
-        if self._known(key) is None and (self.source is None or self.source.over):
+        if self._known(key) is None and not self._was_there(key):
             self._note(key, [Paused(reason=reason).fact()], True)
             self._control.pause()
 
     async def park(self, key: str, until: float, because: str) -> None:
-        if self._known(key) is not None or (self.source is not None and not self.source.over):
+        if self._known(key) is not None or self._was_there(key):
             return
         if until > self._journal.clock() and self._known(f"{key}:parked") is None:
             # Once: after a restart it is paused by that fact, or somebody has resumed it meanwhile.

@@ -37,6 +37,9 @@ def test_facts_of_one_run_are_numbered_without_gap_and_all_facts_are_ordered(sto
     storage.write([Entry("a", "2", None, facts("z"))])
     assert [(row.seq, row.kind) for row in storage.facts("a", 0, 10)] == [(1, "x"), (2, "y"), (3, "z")]
     assert [row.position for row in storage.since(0, 10)] == [1, 2, 3, 4]
+    kinds = sorted({row.kind for row in storage.since(2, 10)})
+    assert [row.position for row in storage.newest(kinds, 2, 1)] == [4]
+    assert storage.newest(["nothing"], 0, 10) == []
     assert storage.position() == 4
 
 

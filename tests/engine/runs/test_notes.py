@@ -114,6 +114,48 @@ async def test_what_models_were_asked_is_shown_with_the_note(project: EngineProj
     assert [one["place"] for one in shown["prompts"] if NOTE in str(one)] == ["develop/1/review"]
 
 
+async def prompts_of(project: EngineProject, run_id: str, loop: str) -> list[str]:
+    assert project.engine is not None
+    return [str(one["prompt"]) for one in (await project.engine.prompts(run_id, loop))["prompts"]]
+
+
+async def test_a_fork_keeps_the_notes_of_the_iterations_that_it_takes(project: EngineProject) -> None:
+    run_id = await in_flight(project, 1)
+    assert (await told(project, run_id))["ok"]
+    await restarted(project, review=["FAIL: empty", "PASS"])
+    await project.facts(run_id)
+    asked = await prompts_of(project, run_id, "develop/1")
+    assert any(NOTE in prompt for prompt in asked)
+    assert project.engine is not None
+    project.models = ScriptedModels({**SCRIPT, "review": "PASS", "judge": "YES"})
+    for _ in range(2):  # a fork of the fork, too
+        forked = await project.engine.fork(run_id, 2)
+        assert forked["ok"], forked
+        run_id = str(forked["runId"])
+        facts = await project.facts(run_id)
+        assert await prompts_of(project, run_id, "develop/1") == asked
+        assert with_note(project) == []
+        assert "note_given" not in [fact["kind"] for fact in facts], "it was said to the other run"
+
+
+async def test_a_fork_of_all_that_was_finished_takes_new_notes(project: EngineProject) -> None:
+    run_id = await in_flight(project, 1)
+    assert project.engine is not None
+    await project.engine.control("stop", run_id)
+    await project.facts(run_id)
+    project.models = ScriptedModels({**SCRIPT, "review": SILENCE})
+    forked = await project.engine.fork(run_id)
+    assert forked["ok"], forked
+    run_id = str(forked["runId"])
+    async with asyncio.timeout(60):
+        while not project.models.asked("review"):
+            await asyncio.sleep(0.01)
+    assert (await told(project, run_id))["ok"]
+    await restarted(project, review="PASS", judge="YES")
+    await project.facts(run_id)
+    assert with_note(project) == ["review"]
+
+
 async def test_what_is_no_note_and_a_run_that_takes_none_are_refused(project: EngineProject) -> None:
     run_id = await in_flight(project, 1)
     for wrong in ("", "  \n", None, 3, ["x"], "x" * (LONGEST + 1)):

@@ -135,7 +135,7 @@ def told_of(back: PutBack) -> str:
         listed = _names([*back.failed])
         why = next(iter(back.failed.values()))
         return f"Not put back: {listed} ({why}). The next start of the engine tries that again."
-    but = f", but for {_names(back.changed)}, which somebody has changed since" if back.changed else ""
+    but = f", but for {_names(back.changed)}, which were changed afterwards" if back.changed else ""
     return f"Your files are as before{but}."
 
 

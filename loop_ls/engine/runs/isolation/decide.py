@@ -75,7 +75,7 @@ async def undone_unless_recorded(state: RunState, data: Path) -> AsyncIterator[N
 
 def undo(state: RunState, placing: PutInPlace) -> Warned | None:
     """What a crash has left in the middle is put back; what to tell of it. Never raises."""
-    if (state.worktree or {}).get("decision") == "applied":
+    if state.worktree is not None and state.worktree.get("decision") == "applied":
         placing.forget()
         return None
     back = placing.put_back()
