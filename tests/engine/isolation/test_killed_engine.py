@@ -174,7 +174,7 @@ STEPS = [
 ]
 USUAL = [("half", "worktree", 1), ("half", "add", 1), ("lock", "update-ref", 1)]
 #: Commands of Git of such a run.
-COMMANDS = 24
+COMMANDS = 21
 
 
 def of_ring(steps: list[tuple[str, str, int]]) -> list[Any]:
@@ -256,8 +256,8 @@ async def decided_twice(killed: Killed, verb: str, step: tuple[str, str, int]) -
         assert waited.returncode == 0
         return
     assert waited.returncode != 0
-    assert picture(killed.root) == before
     killed.again()
+    assert picture(killed.root) == before
     done = killed.call(*words)
     assert done.returncode == 0, done.stderr
     match verb:

@@ -11,23 +11,17 @@ from tests.engine.people.ways import Place, Way
 AT = r"at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
 
 
-def kill(place: Place) -> None:
-    """As a crash does, and somebody starts it again."""
-    place.project.end()
-    assert place.project.call("engine", "start").returncode == 0
-
-
 async def answered(place: Place, surfaces: Surfaces, way: Way, first: str, second: str, killed: bool) -> None:
     run_id = await place.begin(way)
     if killed:
-        await asyncio.to_thread(kill, place)
+        await asyncio.to_thread(place.kill)
     await _answered(surfaces, run_id, way, first, second)
     async with await place.client() as client:
         if not way.ended:
             await place.until(run_id, lambda state: state["iteration"] > 2)
             assert (await client.stop(run_id))["ok"]
         state = await place.until(run_id, lambda state: "endedAt" in state)
-        assert state["reason"] == (way.ended or "user")
+        assert state["reason"] == (way.ended or "user"), state
         if way.name in ("blocked", "pause"):
             assert way.text in str(await client.prompts(run_id))
 
@@ -58,5 +52,7 @@ async def _shown(surfaces: Surfaces, run_id: str, way: Way, surface: str) -> Non
     assert way.answer in [one["answer"] for one in mine["answers"]]
     assert mine["text"]
     assert mine["since"]
+    if way.name == "protected":
+        assert "Makefile" in mine["text"]
     context = {"approval": "a draft", "blocked": "Which port?", "question": "it will look better"}.get(way.name, "")
     assert context in mine.get("context", "")

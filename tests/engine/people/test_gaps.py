@@ -15,7 +15,7 @@ from tests.cli.conftest import SCRIPT
 from tests.engine.people.surfaces import Json, Surfaces
 from tests.engine.people.ways import PORT, WAYS, Place
 
-APPROVAL, BLOCKED, _, _, PAUSE = WAYS
+APPROVAL, BLOCKED, _, _, PAUSE, *_ = WAYS
 
 
 async def ended(place: Place, run_id: str) -> Json:

@@ -10,8 +10,9 @@ from tests.engine.people.surfaces import NEXT, SURFACES, Surfaces
 from tests.engine.people.ways import WAYS, Place, Way
 
 #: Each surface is the first once, and the second.
-USUAL = [(way, one, NEXT[one]) for way, one in zip((*WAYS, WAYS[0]), SURFACES, strict=True)]
-CRASHED = [(WAYS[1], "socket"), (WAYS[3], "vscode")]
+FIRST = [SURFACES[number % len(SURFACES)] for number in range(len(WAYS))]
+USUAL = [(way, one, NEXT[one]) for way, one in zip(WAYS, FIRST, strict=True)]
+CRASHED = [(WAYS[1], "socket"), (WAYS[3], "vscode"), (WAYS[5], "mcp")]
 
 
 @pytest.mark.parametrize(("way", "first", "second"), USUAL, ids=lambda one: getattr(one, "name", one))

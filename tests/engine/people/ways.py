@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +20,12 @@ _ASSISTANT = (
     "name: Writer\npersona: You write.\nprovider: openai\nloopEnabled: true\n"
     'loopCriteria: {type: manual, value: ""}\nmaxIterations: 5\n'
 )
+#: Its agent edits a protected file in each turn.
+_TOUCHING = (
+    "name: Toucher\npersona: You touch.\nprovider: claude-code\nloopEnabled: true\n"
+    "loopCriteria: {type: max_iterations}\nmaxIterations: 1\n"
+)
+_AGENT = "open('Makefile', 'a').write('all:\\n')\nprint('touched it')\n"
 _STUCK = {
     "name": "stuck",
     "description": "One asks before it goes on.",
@@ -70,10 +77,15 @@ class Place:
         self.project, self.quota = project, Quota()
         house = f"{{kind: openai, baseUrl: 'http://127.0.0.1:{self.quota.server.server_port}/v1'}}"
         writer = "{kind: scripted, script: [{say: a draft}]}"
-        providers = f"providers: {{house: {house}, openai: {writer}}}\n"
+        agent = json.dumps([sys.executable, str(project.root.with_name("agent.py"))])
+        project.root.with_name("agent.py").write_text(_AGENT)
+        toucher = f"{{kind: agent-cli, cli: {agent}}}"
+        providers = f"providers: {{house: {house}, openai: {writer}, claude-code: {toucher}}}\n"
         settings = f"assist: {{provider: scripted, model: m}}\n{providers}"
         project.write(".loop-ls.yaml", f"{settings}enhance: {{pauseBetweenRounds: true}}\n")
         project.write("writer.assistant.yaml", _ASSISTANT)
+        project.write("toucher.assistant.yaml", _TOUCHING)
+        project.write("Makefile", "")
         for name, loop in (("stuck", _STUCK), ("endless", _ENDLESS)):
             project.write(f"loops/{name}.json", json.dumps(loop))
         stuck = {"answers": [{"when": {"contains": PORT}, "say": "done"}, {"say": "STATUS: BLOCKED\nWhich port?"}]}
@@ -82,12 +94,19 @@ class Place:
         step = "steps:\n  - {name: draft, run: 'Write about {{input}}'}\n"
         project.write("flow.yaml", _FLOW.format(name="flow", provider="house") + step)
         project.write("report.yaml", _FLOW.format(name="report", provider="scripted") + step)
+        project.write("slow.yaml", _FLOW.format(name="slow", provider="scripted") + step)
+        project.write("slow.answers.yaml", "delay: 600\nanswers: [{say: late}]\n")
         plan = json.dumps({"rationale": "it will look better", "ops": [_PLAN]})
         answers = [
             {"when": {"purpose": "planner"}, "say": plan},
             {"when": {"step": "draft"}, "say": {"fail": "bad_answer"}},
         ]
         project.write("report.answers.yaml", json.dumps({"answers": answers}))
+
+    def kill(self) -> None:
+        """As a crash does, and somebody starts it again."""
+        self.project.end()
+        assert self.project.call("engine", "start").returncode == 0
 
     async def client(self) -> EngineClient:
         found = await find(self.project.root, self.project.data)
@@ -106,6 +125,9 @@ class Place:
             run_id = str(answer["runId"])
             if way.name == "pause":
                 assert (await client.pause(run_id))["ok"]
+        if way.name == "interrupted":
+            await self.until(run_id, lambda state: state["status"] == "running")
+            await asyncio.to_thread(self.kill)
         await self.until(run_id, lambda state: waits(state, way))
         self.quota.used_up = False
         return run_id
@@ -131,10 +153,12 @@ class Way(NamedTuple):
 
 def waits(state: Json, way: Way) -> bool:
     match way.name:
-        case "approval" | "blocked":
+        case "approval" | "blocked" | "protected":
             return state["status"] == "waiting_approval"
         case "question":
             return (state.get("question") or {}).get("kind") == "loop_paused"
+        case "interrupted":
+            return bool(state["status"] == "interrupted")
         case "quota":
             return state["status"] == "paused" and "resumesAt" in state
         case _:
@@ -147,4 +171,6 @@ WAYS = (
     Way("question", {"path": "report.yaml", "input": "tea", "enhance": _ENHANCE}, "skip", "", "fixation"),
     Way("quota", {"path": "flow.yaml", "input": "tea"}, "resume", "", "completed"),
     Way("pause", {"definition": "endless", "goal": "Go on"}, "resume", "mind the tide"),
+    Way("protected", {"path": "toucher.assistant.yaml", "message": "Touch"}, "restore", "", "completed"),
+    Way("interrupted", {"path": "slow.yaml", "input": "tea", "enhance": _ENHANCE}, "stop", "", "user"),
 )
