@@ -58,6 +58,15 @@ create or replace function loop_ls.object(body text) returns jsonb language sql 
     select regexp_replace(body, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1', 'g')::jsonb
 $$;
 
+-- Whether a claim to a run still holds. Found by the run alone: with the status in the condition the planner may walk
+-- through all that are pending, as DBOS has an index of these.
+create or replace function loop_ls.claimed(run text, claim text) returns boolean language plpgsql stable as $$
+declare state text;
+begin
+    select status into state from dbos.workflow_status where workflow_uuid = claimed.run and owner_xid = claimed.claim;
+    return coalesce(state = 'PENDING', false);
+end $$;
+
 -- What calls have cost, by the project of their run: the account of a project adds it up.
 create or replace view loop_ls.spending as
     select f.position, coalesce(s.started->'project'->>'', s.started->>'project', s.started->'root'->>'',
@@ -75,7 +84,7 @@ create or replace function loop_ls.write(batch jsonb, spoken int)
 returns table(ord bigint, seq int, pos bigint) language plpgsql as $$
 #variable_conflict use_column
 declare
-    e record; r record; known int; changed int; base bigint; added int := 0;
+    e record; r record; known int; changed int; base bigint; state text; added int := 0;
     ords bigint[] := '{}'; runs bigint[] := '{}'; seqs int[] := '{}';
     kinds text[] := '{}'; ats float8[] := '{}'; bodies text[] := '{}';
 begin
@@ -94,9 +103,12 @@ begin
     for e in select b.value as v, b.ordinality as n from jsonb_array_elements(batch) with ordinality b loop
         select number into r from loop_ls.run where id = e.v->>'run';
         if e.v ? 'owned' then  -- the lock keeps DBOS from giving the run away before this is committed
-            perform 1 from dbos.workflow_status where workflow_uuid = e.v->>'run'
-                and owner_xid = e.v->>'owned' and status = 'PENDING' for share;
-            if not found then raise exception '%', e.v->>'run' using errcode = 'LL001'; end if;
+            state := null;
+            select status into state from dbos.workflow_status
+                where workflow_uuid = e.v->>'run' and owner_xid = e.v->>'owned' for share;
+            if state is distinct from 'PENDING' then
+                raise exception '%', e.v->>'run' using errcode = 'LL001';
+            end if;
         end if;
         if e.v ? 'queued' then perform loop_ls.enqueue(e.v->>'run', spoken::text); end if;
         if e.v ? 'forget' then
@@ -158,6 +170,7 @@ begin
             added := added + changed;
         end if;
     end loop;
+    if jsonb_path_exists(batch, '$[*].queued') then perform loop_ls.share(); end if;
     if added = 0 then return; end if;
     update loop_ls.head set position = position + added returning position - added into base;
     insert into loop_ls.fact(position, run, seq, kind, at, body)
@@ -178,7 +191,6 @@ create or replace function loop_ls.enqueue(run text, version text) returns void 
 begin
     perform dbos.enqueue_workflow('run', 'runs', array[to_json(run)], workflow_id => run, app_version => version,
         application_name => 'loop-ls');
-    perform loop_ls.share();
 end $$;
 
 create or replace function loop_ls.share() returns void language plpgsql as $$
@@ -231,18 +243,15 @@ declare
     tokens_cap bigint := coalesce(cap_tokens, 1::bigint << 62);
 begin
     perform pg_advisory_xact_lock(hashtextextended(hold.project || ' ' || today, 4997014));
-    perform 1 from dbos.workflow_status
-        where workflow_uuid = hold.run and owner_xid = hold.claim and status = 'PENDING';
-    if not found then raise exception '%', hold.run using errcode = 'LL001'; end if;
+    if not loop_ls.claimed(hold.run, hold.claim) then raise exception '%', hold.run using errcode = 'LL001'; end if;
     if not exists (select 1 from loop_ls.account a where a.project = hold.project and a.day = today) then
         perform 1 from loop_ls.head for update;  -- no call is written meanwhile
         insert into loop_ls.account
             select hold.project, today, coalesce(sum(s.usd), 0), coalesce(sum(s.tokens), 0) from loop_ls.spending s
             where s.project = hold.project and s.day >= today;  -- a clock that was behind gives no money back
     end if;
-    delete from loop_ls.held h where h.project = hold.project and h.day = today and not exists (
-        select 1 from dbos.workflow_status w
-        where w.workflow_uuid = h.run and w.owner_xid = h.claim and w.status = 'PENDING');
+    delete from loop_ls.held h
+        where h.project = hold.project and h.day = today and not loop_ls.claimed(h.run, h.claim);
     select a.usd, a.tokens into taken_usd, taken_tokens
         from loop_ls.account a where a.project = hold.project and a.day = today;
     select taken_usd + coalesce(sum(h.usd), 0), taken_tokens + coalesce(sum(h.tokens), 0),

@@ -118,6 +118,32 @@ def test_a_claim_that_has_passed_on_to_somebody_else_is_refused(storage: Postgre
     assert [row.kind for row in storage.facts("a", 0, 9)] == ["run_started", "x"]
 
 
+def test_whether_a_claim_holds_is_asked_of_its_run_alone(storage: PostgresStorage, database: str) -> None:
+    """Each entry asks it, so it must not take longer the more runs are pending. An index of DBOS has only those, and
+    was chosen for it as long as nobody had counted the rows of its table."""
+    runs = [f"run{number}" for number in range(200)]
+    storage.write([Entry(run, ":start", "1", facts("run_started"), queued=True) for run in runs])
+    read = "select idx_tup_fetch + seq_tup_read from pg_stat_user_tables where relname = 'workflow_status'"
+    with psycopg.connect(database, autocommit=True) as db:
+        db.execute("update dbos.workflow_status set status = 'PENDING', executor_id = 'one', owner_xid = 'first'")
+
+        def rows() -> int:
+            storage._writer.ask(lambda mine: mine.execute("select pg_stat_force_next_flush()"))
+            storage.write([Entry("nobody", "k", None, [])])  # flushed at the end of a transaction
+            db.execute("select pg_stat_clear_snapshot()")
+            found = db.execute(read).fetchone()
+            assert found is not None
+            return int(found[0])
+
+        before = rows()
+        storage.write([Entry("run7", f"k{number}", "1", facts("x"), owned="first") for number in range(20)])
+        after = rows()
+        assert 20 <= after - before < 200
+        call = "select busy from loop_ls.hold('p', false, 'run7', 'first', 'n', '[[1, 1]]', 5, 5)"
+        storage._writer.ask(lambda mine: mine.execute(call))
+        assert rows() - after < 20
+
+
 def test_a_run_is_in_the_queue_exactly_if_its_first_fact_is_in_the_journal(
     storage: PostgresStorage, database: str
 ) -> None:
