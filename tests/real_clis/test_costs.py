@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from loop_ls.engine.core.price_table import known_price
 from tests.engine.providers.support.recording_provider import GOT, SENT, Answer, Request
 from tests.real_clis.workplace import WORD, Workplace
 
@@ -41,6 +42,12 @@ async def test_tokens_of_a_turn_are_those_that_were_served_with_agents_below(wor
         [call] = [fact for fact in end["facts"] if fact["kind"] == "call"]
         assert len(workplace.provider.requests) > 3
         assert call["usd"] == pytest.approx((sent * SONNET[0] + got * SONNET[1]) / 1e6)
+    if agent.speaks == "codex":  # which says what it has taken, and not what that costs
+        calls = [fact for fact in end["facts"] if fact["kind"] == "call"]
+        assert {fact["model"] for fact in calls} == {agent.model}
+        price = known_price("openai", agent.model)
+        assert price is not None
+        assert sum(fact["usd"] for fact in calls) == pytest.approx(price.usd(sent, got))
 
 
 @pytest.mark.parametrize("how", ["stop", "SIGINT", "SIGTERM", "SIGKILL"])

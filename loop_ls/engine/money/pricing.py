@@ -12,7 +12,7 @@ from loop_ls.engine.core.ports import Failure, ModelFailure, ModelRequest
 from loop_ls.engine.core.price_table import Price, known_price, tokens_at_most
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.providers.config import configured
-from loop_ls.engine.runners.resolve import is_agent, tells_cost
+from loop_ls.engine.runners.resolve import is_agent, price_table, tells_cost
 from loop_ls.text.json_value import Json
 
 FREE = Price(0.0, 0.0)
@@ -33,7 +33,7 @@ def price_of(
     if mock:
         return FREE
     if is_agent(name, providers):
-        return _price_of_agent(name, providers)
+        return _price_of_agent(name, model, providers)
     try:
         provider = configured(name, providers, environ)
     except ModelFailure:
@@ -45,17 +45,20 @@ def price_of(
     return known_price(provider.prices, model or provider.default_model) if provider.prices else None
 
 
-def _price_of_agent(name: str, providers: Mapping[str, Json]) -> Price | None:
-    """Most agents say themselves what they have cost."""
+def _price_of_agent(name: str, model: str, providers: Mapping[str, Json]) -> Price | None:
+    """Most agents say themselves what they have cost; of the others the table knows it, where their model is named."""
     own = providers.get(name)
     said = own.get("price") if isinstance(own, Mapping) else None
     written = Price.read(said)
     if said is not None and written is None:
         return None
     try:
-        return written or (FREE if tells_cost(name, providers) else None)
+        if written is not None or tells_cost(name, providers):
+            return written or FREE
+        table = price_table(name, providers)
     except Failure:
         return FREE  # it cannot be asked
+    return known_price(table, model) if table and model else None
 
 
 def offers(request: ModelRequest, prices: Sequence[Price]) -> list[tuple[int | None, Cost]]:

@@ -171,13 +171,13 @@ class CliRunner:
         )
 
     def _booked(self, work: Assignment, heard: AgentOutput, said: str) -> AttemptCost:
-        """The settings' price, else what the agent says. Where neither is there, nobody knows what was paid for
-        tokens that nobody counted: then none are made up."""
+        """The settings' price, else what the agent says, else what its tokens cost by the price table. Where none of
+        them is there, nobody knows what was paid for tokens that nobody counted: then none are made up."""
         price = Price.read(self.settings.get("price"))
-        usage = Usage(heard.input_tokens, heard.output_tokens, billed=None if price else heard.usd)
         if price is None:
-            usd = self._by_table(work, heard) if heard.usd == 0 else heard.usd  # tokens of a known model are not free
+            usd = heard.usd or self._by_table(work, heard)  # tokens of a known model are not free
             return AttemptCost(heard.input_tokens, heard.output_tokens, heard.usd if usd is None else usd)
+        usage = Usage(heard.input_tokens, heard.output_tokens, heard.cached)
         return booked(usage, price, (work.message, work.system, work.appended), (said,))
 
     def _by_table(self, work: Assignment, heard: AgentOutput) -> float | None:
@@ -186,28 +186,26 @@ class CliRunner:
             return None
         models = (heard.model or "", work.model or "")  # that it says, and that it was asked for
         known = next(filter(None, (known_price(self.dialect.prices, model) for model in models if model)), None)
-        return None if known is None else known.usd(heard.input_tokens, heard.output_tokens)
+        return None if known is None else known.usd(heard.input_tokens, heard.output_tokens, heard.cached)
 
     def _lost(self, work: Assignment, heard: AgentOutput, code: str, message: str, began: float) -> bool:
         """Work that came to nothing is paid like any other, as far as it is known."""
         cost = self._booked(work, heard, heard.output or "")
-        usd = self._by_table(work, heard) if cost.usd is None else cost.usd
-        if work.bill is None or not (cost.input or cost.output or usd):
+        if work.bill is None or not (cost.input or cost.output or cost.usd):
             return False
         took = round(time.monotonic() - began, 3)
         model = heard.model or work.model or ""
-        work.bill.lost(LostAttempt(self.name, model, code, message, cost.input, cost.output, usd, took))
+        work.bill.lost(LostAttempt(self.name, model, code, message, cost.input, cost.output, cost.usd, took))
         return True
 
     def _together(self, work: Assignment, first: AgentOutput, last: Work, began: float) -> Work:
         """The answer without tools, with what all of the work took."""
         cost = self._booked(work, first, first.output or "")
-        usd = self._by_table(work, first) if cost.usd is None else cost.usd
         return replace(
             last,
             input_tokens=cost.input + last.input_tokens,
             output_tokens=cost.output + last.output_tokens,
-            usd=None if usd is None and last.usd is None else (usd or 0.0) + (last.usd or 0.0),
+            usd=None if cost.usd is None and last.usd is None else (cost.usd or 0.0) + (last.usd or 0.0),
             duration=round(time.monotonic() - began, 3),
         )
 

@@ -89,7 +89,12 @@ def with_persona(work: Assignment) -> str:
 
 #: Where its log says what each answer took, without a word of it: its speech says that at the end of a turn alone.
 _COUNTED = "codex_otel.trace_safe"
-_ANSWERED = re.compile(r"event\.kind=response\.completed input_token_count=(\d+) output_token_count=(\d+)")
+_ANSWERED = re.compile(
+    r"event\.kind=response\.completed input_token_count=(\d+) output_token_count=(\d+)(?: cached_token_count=(\d+))?"
+)
+_MODEL = re.compile(r" model=(\S+)")
+#: Tokens that were sent, that came, and how many of the sent ones were read from a cache.
+_Taken = tuple[int, int, int]
 
 
 class CodexOutput:
@@ -98,8 +103,8 @@ class CodexOutput:
     def __init__(self, hear: Hear) -> None:
         self._hear = hear
         self._heard = AgentOutput(unfinished=True)
-        self._told: tuple[int, int] = (0, 0)
-        self._counted: tuple[int, int] = (0, 0)
+        self._told: _Taken = (0, 0, 0)
+        self._counted: _Taken = (0, 0, 0)
         self._answers = 0
 
     def line(self, line: str) -> bool:
@@ -114,7 +119,9 @@ class CodexOutput:
                 self._item(as_object(event.get("item")))
             case "turn.completed":
                 usage = as_object(event.get("usage"))
-                self._told = _sum(self._told, count(usage.get("input_tokens")), count(usage.get("output_tokens")))
+                names = ("input_tokens", "output_tokens", "cached_input_tokens")
+                sent, got, cached = (count(usage.get(name)) for name in names)
+                self._told = _sum(self._told, (sent, got, cached))
                 self._heard.error, self._heard.exhausted = None, False  # what it tried again did not end it
                 self._heard.unfinished = False
             case "turn.failed":
@@ -130,7 +137,10 @@ class CodexOutput:
             return False
         if found := _ANSWERED.search(line):
             self._answers += 1
-            self._counted = _sum(self._counted, count(int(found[1])), count(int(found[2])))
+            sent, got, cached = (count(int(each or 0)) for each in found.groups())
+            self._counted = _sum(self._counted, (sent, got, cached))
+        if model := _MODEL.search(line):
+            self._heard.model = model[1].strip('"')
         return True
 
     def goes_on_after(self, steps: int) -> bool:
@@ -139,7 +149,7 @@ class CodexOutput:
     def heard(self) -> AgentOutput:
         """What a turn took is what it says at its end, or what its answers took where it came to none."""
         told = self._told if any(self._told) else self._counted
-        self._heard.input_tokens, self._heard.output_tokens = told
+        self._heard.input_tokens, self._heard.output_tokens, self._heard.cached = told
         return self._heard
 
     def _failed(self, error: Mapping[str, Json], otherwise: str) -> None:
@@ -156,5 +166,5 @@ class CodexOutput:
             self._hear(said)
 
 
-def _sum(before: tuple[int, int], sent: int, got: int) -> tuple[int, int]:
-    return before[0] + sent, before[1] + got
+def _sum(one: _Taken, other: _Taken) -> _Taken:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]

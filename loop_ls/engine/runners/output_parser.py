@@ -36,6 +36,7 @@ class AgentOutput:
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    cached: int = 0  # of the input tokens
     usd: float | None = None
     exhausted: bool = False
     resets_at: float | None = None

@@ -97,6 +97,13 @@ def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
     return _speech(own, program_of(provider, settings)) in TELL_COST
 
 
+def price_table(provider: str, settings: Mapping[str, Json]) -> str:
+    """Whose models an agent mostly asks, as the price table names them; empty: nobody knows. Raises `Failure` like
+    `tells_cost`."""
+    dialect = _DIALECTS.get(_speech(as_object(settings.get(provider)), program_of(provider, settings)))
+    return "" if dialect is None else dialect({}).prices
+
+
 def _speech(own: Mapping[str, Json], words: tuple[str, ...]) -> str:
     return str(own.get("speaks") or PurePath(words[0]).stem)
 

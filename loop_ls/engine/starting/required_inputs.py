@@ -44,7 +44,8 @@ def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Calla
     for who, targets in asked:
         for target in targets:
             if price(target) is None:
-                told = f"{who} uses `{target.model}` of `{target.provider}`, whose price is unknown"
+                model = f"`{target.model}`" if target.model else "the default model"
+                told = f"{who} uses {model} of `{target.provider}`, whose price is unknown"
                 raise Refused(
                     "bad_argument",
                     f"{told}, so `limits.budgetUsd` cannot be enforced.",

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.ports import Failure, LostAttempt
+from loop_ls.engine.core.price_table import known_price
 from loop_ls.engine.runners.cli import CliRunner
-from loop_ls.engine.runners.codex import CodexOutput
+from loop_ls.engine.runners.codex import Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
 from loop_ls.engine.runners.line_reader import LAST_WORDS, Invocation, run_lines
 from loop_ls.engine.runners.opencode import OpencodeOutput
@@ -71,8 +72,35 @@ def test_codex_that_is_ended_has_taken_what_its_answers_took() -> None:
     assert not speech.aside(counted(1, 1, "codex_otel.log_only"))
     assert not speech.aside("2026-01-01T00:00:00.1Z ERROR codex_api: stream disconnected")
     assert (speech.heard().input_tokens, speech.heard().output_tokens) == (300, 15)
-    whole = heard(speech, {"type": "turn.completed", "usage": {"input_tokens": 310, "output_tokens": 16}})
-    assert (whole.input_tokens, whole.output_tokens) == (310, 16)
+    assert (speech.heard().model, speech.heard().cached) == ("gpt-5", 0)
+    usage = {"input_tokens": 310, "output_tokens": 16, "cached_input_tokens": 40}
+    whole = heard(speech, {"type": "turn.completed", "usage": usage})
+    assert (whole.input_tokens, whole.output_tokens, whole.cached) == (310, 16, 40)
+
+
+#: What Codex says of a turn whose answers came from `gpt-5`: input, cached, output.
+CODEX_TURN = """
+sys.stderr.write("INFO codex_otel.trace_safe: event.kind=response.completed input_token_count=1000000"
+    " output_token_count=100000 cached_token_count=0 model=gpt-5 slug=gpt-5\\n")
+print('{"type": "item.completed", "item": {"type": "agent_message", "text": "Done."}}')
+print('{"type": "turn.completed", "usage": {"input_tokens": 1000000, "output_tokens": 100000,'
+    ' "cached_input_tokens": %d}}')
+"""
+
+
+@pytest.mark.parametrize("cached", [0, 600_000])
+@pytest.mark.parametrize("asked", ["gpt-5", None])
+async def test_a_turn_of_codex_costs_what_the_table_says_of_its_model(
+    tmp_path: Path, cached: int, asked: str | None
+) -> None:
+    program = tmp_path / "codex.py"
+    program.write_text("import sys\nsys.stdin.read()\n" + CODEX_TURN % cached)
+    runner = CliRunner("codex", (sys.executable, str(program)), Codex(), os.environ)
+    done = await runner.run(Assignment("Work.", folder=str(tmp_path), model=asked))
+    price = known_price("openai", "gpt-5")
+    assert price is not None
+    assert (done.model, done.usd) == ("gpt-5", price.usd(1_000_000, 100_000, cached))
+    assert (price.usd(1_000_000, 100_000, cached) < price.usd(1_000_000, 100_000)) is bool(cached)
 
 
 async def test_what_is_no_error_is_not_told_as_one_and_the_end_of_the_others_is_kept(tmp_path: Path) -> None:
@@ -204,6 +232,6 @@ time.sleep(60)"""
 
 async def test_an_agent_that_a_limit_ended_is_booked_too(tmp_path: Path) -> None:
     hanging = agent(tmp_path, USED, then="time.sleep(60)")
-    found, bill = await failing(hanging, tmp_path, idle=1.0)
+    found, bill = await failing(hanging, tmp_path, idle=8.0)
     assert found.code == "agent_timeout"
     assert [(one.code, one.input_tokens) for one in bill.attempts] == [("agent_timeout", 900)]

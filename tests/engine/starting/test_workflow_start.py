@@ -15,8 +15,10 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Plan, read_plan
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.preparer import Prepared, Problem
+from loop_ls.engine.core.price_table import Price, known_price
 from loop_ls.engine.core.start_request import read_request
 from loop_ls.engine.journal import hash_of
+from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
@@ -380,6 +382,20 @@ async def test_a_cap_on_dollars_needs_the_price_of_every_model(project: StartPro
     refused = await project.refused()
     assert refused.code == "bad_argument"
     assert "nobody-knows" in refused.message and "providers.deepseek.price" in refused.hint
+
+
+async def test_a_turn_of_codex_costs_what_the_table_says_of_its_model(project: StartProject) -> None:
+    project.settings("limits: {budgetUsd: 5}\njudge: {provider: codex, model: nobody-knows}")
+    refused = await project.refused()
+    assert (refused.code, "`nobody-knows` of `codex`, whose price is unknown" in refused.message) == (
+        "bad_argument",
+        True,
+    )
+    project.settings("limits: {budgetUsd: 5}\njudge: {provider: codex, model: gpt-5}")
+    assert (await project.refused()).code == "consent_required"
+    assert price_of("codex", "gpt-5", {}, {}) == known_price("openai", "gpt-5")
+    assert price_of("codex", "", {}, {}) is None, "which model it asks is in its own settings"
+    assert price_of("codex", "gpt-5", {"codex": {"price": {"input": 1, "output": 2}}}, {}) == Price(1.0, 2.0)
 
 
 @pytest.mark.parametrize(
