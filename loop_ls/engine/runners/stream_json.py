@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from loop_ls.engine.providers.failures import LATEST
 from loop_ls.engine.runners.output_parser import AgentOutput, count, longer, number, parsed, text
 from loop_ls.engine.runners.runner import Hear
 from loop_ls.engine.runners.usage_windows import Window
@@ -103,7 +104,7 @@ def _windows(info: Mapping[str, Json]) -> Iterator[Window]:
     for each in (info, *as_object(info.get("unifiedWindows")).values()):
         window = as_object(each)
         used, until = number(window.get("utilization")), number(window.get("resetsAt"))
-        if used is not None and until is not None:
+        if used is not None and until is not None and until <= LATEST:
             yield Window(used * 100, until)
 
 

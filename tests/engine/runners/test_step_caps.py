@@ -166,6 +166,7 @@ async def test_above_its_share_of_a_usage_window_nothing_more_is_started_until_t
         (both(0.79, 0.1), {"usagePercent": 80}),
         (both(0.95, 0.95), {}),
         (both(0.95, 0.95, 1_000_000), {"usagePercent": 80}),
+        (both(0.95, 0.95, 400_000_000_000), {"usagePercent": 80}),  # no calendar has that year
     ],
 )
 async def test_below_it_or_after_the_reset_work_goes_on(
