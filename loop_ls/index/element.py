@@ -46,6 +46,11 @@ class Slot:
         """Whether an unknown variable here fails something instead of staying as written."""
         return self.key.strict
 
+    @property
+    def asks(self) -> bool:
+        """Whether it is a prompt: the text of a step, or the one that the models of a `consensus` get."""
+        return self.kind in ("run", "prompt")
+
 
 class Use(NamedTuple):
     """One variable in one slot. `name` is what is looked up."""
@@ -165,6 +170,16 @@ class Element:
                 return "iterate"
             case _:
                 return None
+
+    @property
+    def prompts(self) -> tuple[Slot, ...]:
+        """What it asks models in its own words: `run`, and the `prompt` of a `consensus`."""
+        return tuple(slot for slot in self.slots if slot.asks)
+
+    @property
+    def prompt(self) -> str:
+        """The text of its prompt; empty where it has none."""
+        return next((slot.scalar.text for slot in self.prompts), "")
 
     @property
     def span(self) -> Span:

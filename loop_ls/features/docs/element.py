@@ -16,8 +16,8 @@ def element_text(workspace: Workspace, document: Document, element: Element) -> 
     parts = [f"**{code(element.name or '(no name)')}** — {kind_text(element)}"]
     if element.loop is not None:
         parts += loop_facts(workspace, document, element)
-    elif prompt := element.block.text("run"):
-        parts.append(f"“{escaped(excerpt(prompt, 200))}”")
+    elif element.prompt:
+        parts.append(f"“{escaped(excerpt(element.prompt, 200))}”")
     if element.kind == "step" and element.loop is None:
         parts += _step_facts(document, element)
     merged = [code(field.key.name) for field in element.block.fields.values() if field.entry.merged]

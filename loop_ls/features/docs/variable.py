@@ -102,8 +102,7 @@ def producer_text(element: Element) -> str:
         return f"From the loop {code(element.name)}{calls}{atmost}."
     if reference is not None and reference.text:
         return f"From the step {code(element.name)}, which calls {code(reference.text)}."
-    prompt = element.block.text("run") or ""
-    said = f": “{escaped(excerpt(prompt, 120))}”" if prompt else "."
+    said = f": “{escaped(excerpt(element.prompt, 120))}”" if element.prompt else "."
     return f"From the {element.mode or ''} step {code(element.name)}{said}".replace("the  step", "the step")
 
 

@@ -170,9 +170,7 @@ def _prose(named: Named, new: str) -> Edits:
     word = re.compile(rf"(?<![\w.{{-]){re.escape(named.name)}(?![\w}}-]|\.\w)")
     found: list[tuple[str, TextEdit]] = []
     for element in document.elements:
-        for slot in element.slots:
-            if slot.kind not in ("run", "prompt"):
-                continue
+        for slot in element.prompts:
             span = document.absolute(element.piece, slot.scalar.span)
             for number in range(span.start.line, span.end.line + 1):
                 line = document.text.lines[number]

@@ -29,7 +29,7 @@ def summarise(document: Document) -> Summary:
         ),
         loop_variables=_loop_variables(document),
         last_step=steps[-1].name if steps else "",
-        last_prompt=_prompt(steps[-1]) if steps else None,
+        last_prompt=(steps[-1].prompt or None) if steps else None,
         has_tools=_has_tools(document),
     )
 
@@ -53,17 +53,6 @@ def _loop_variables(document: Document) -> tuple[str, ...]:
                 if not own:
                     found.append(use.name)
     return tuple(found)
-
-
-def _prompt(step: Element) -> str | None:
-    match step.mode:
-        case "run":
-            return step.block.text("run")
-        case "consensus":
-            consensus = step.block.block("consensus")
-            return None if consensus is None else consensus.text("prompt")
-        case _:
-            return None
 
 
 def _has_tools(document: Document) -> bool:

@@ -12,7 +12,7 @@ from loop_ls.index.loop_variables import REFINE
 from loop_ls.rules.docs.phrases import listed, shortened
 from loop_ls.rules.engine.call_facts import Summary
 from loop_ls.rules.engine.context import Draft, draft, node_span
-from loop_ls.rules.engine.finding import Severity, Tier
+from loop_ls.rules.engine.finding import Fix, Severity, Tier
 from loop_ls.rules.engine.own_entries import own_slots, own_uses, placeholder
 from loop_ls.rules.engine.prefilter import CALL, UNTIL, USES
 from loop_ls.rules.engine.registry import rule
@@ -22,7 +22,6 @@ from loop_ls.rules.until.joined import Joined, joined
 from loop_ls.rules.until.rewrites import without
 from loop_ls.rules.until.vague import is_no_sentence, is_vague
 from loop_ls.rules.workflow.variable_rules import is_judged_text
-from loop_ls.syntax.nodes import Scalar
 from loop_ls.text.pattern import pattern
 
 LONG = 150
@@ -253,24 +252,31 @@ def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
             on_failure: retry
             until: "The review says PASS"
     """
-    prompt = element.block.get("run")
-    if prompt is None or not isinstance(prompt.node, Scalar) or not asks_for_verdict(prompt.node.text):
+    prompt = next((slot for slot in own_slots(element) if slot.asks and asks_for_verdict(slot.scalar.text)), None)
+    if prompt is None:
         return
     work = next((use.name.removeprefix("step.") for use in reversed(element.uses) if view.producer(use.name)), None)
-    if work is None or _REPEATS.search(prompt.node.text) or not view.gives_result(element):
+    if work is None or _REPEATS.search(prompt.scalar.text) or not view.gives_result(element):
         return
     for call in view.callers().loops:
         taken = [name for name in call.taken_as if _WANTS_VERDICT.search(name) is None]
         if call.loop_mode == "refine" and taken:
             told = f"The result is a verdict without `{shortened(work)}`, and `{call.element}` of `{call.workflow}` "
-            told += f"passes it on as {listed(taken)}; repeat the work below the verdict"
-            apart = "\n" if prompt.node.style.block else " "
-            text = f"Repeat the work of `{work}` below your verdict, word for word.{apart}{prompt.node.text}"
-            fix = builders.write_text(
-                element.piece, prompt.node, text, f"Ask for `{shortened(work)}` below the verdict"
-            )
-            yield draft(element.piece, node_span(prompt.node), told, fixes=(fix,))
+            votes = prompt.kind == "prompt"
+            mend = "let a step after the vote give the work" if votes else "repeat the work below the verdict"
+            told += f"passes it on as {listed(taken)}; {mend}"
+            yield draft(element.piece, node_span(prompt.scalar), told, fixes=_work_below(element, prompt, work))
             return
+
+
+def _work_below(element: Element, prompt: Slot, work: str) -> tuple[Fix, ...]:
+    """Ask for the work below the verdict; not of models that vote, whose answers would be compared with all of it."""
+    if prompt.kind == "prompt":
+        return ()
+    apart = "\n" if prompt.scalar.style.block else " "
+    text = f"Repeat the work of `{work}` below your verdict, word for word.{apart}{prompt.scalar.text}"
+    title = f"Ask for `{shortened(work)}` below the verdict"
+    return (builders.write_text(element.piece, prompt.scalar, text, title),)
 
 
 @rule("WF709", "long-condition", Severity.HINT, on="element", about=UNTIL)

@@ -261,7 +261,7 @@ def needs_not_used(element: Element, view: View) -> Iterator[Draft]:
           - {name: essay, needs: [outline], run: "Write an essay from {{outline}}"}
     """
     needs = own_needs(element)
-    prompts = [slot for slot in own_slots(element) if slot.kind in ("run", "prompt")]
+    prompts = [slot for slot in own_slots(element) if slot.asks]
     if not needs or not prompts or any(slot.islands for slot in prompts):
         return
     if any(view.known(need.name) is None or view.is_used(need.name) for need in needs):

@@ -62,6 +62,32 @@ def test_WF207_an_input_with_nothing_behind_it_is_none() -> None:
     """)
 
 
+def test_WF712_a_vote_is_a_verdict_too_and_is_not_told_to_repeat_the_work() -> None:
+    text = """
+        #- flow.yaml
+        loops:
+          - name: polish
+            workflow: voted
+            with: {previous: "{{loop.last.output}}"}
+            max_iterations: 3
+            on_failure: retry
+            until: "The review says PASS"
+        #- voted.yaml
+        steps:
+          - {name: write, run: "Improve {{previous}}"}
+          - name: review
+            needs: [write]
+            consensus:
+              prompt: "Answer PASS if this is clear, else FAIL and why: {{write}}"
+              executions: [{provider: ollama, model: llama3.2}, {provider: openai, model: gpt-4o}]
+    """
+    [voted] = [
+        one for one in findings_of(read_fixture(text, "flow.yaml"), ["WF712"])["voted.yaml"] if one.rule == "WF712"
+    ]
+    assert voted.message.endswith("passes it on as `previous`; let a step after the vote give the work")
+    assert voted.fixes == ()
+
+
 def test_WF408_is_asked_in_a_loop_of_a_step_too() -> None:
     check_findings(
         """

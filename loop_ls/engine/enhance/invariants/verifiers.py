@@ -45,7 +45,7 @@ class Verifiers:
 def prompts(document: Document, element: Element) -> tuple[str, ...]:
     """What an element asks models: also several that vote, and those of another workflow that is given the question
     with the work in it. A criterion alone is given to a workflow that checks by itself."""
-    asking = [slot.scalar.text for slot in element.slots if slot.kind in ("run", "prompt")]
+    asking = [slot.scalar.text for slot in element.prompts]
     if element.reference is not None and element.reference.kind == "template":
         given = (use for use in element.uses if use.slot.kind == "with")
         asking += [

@@ -68,9 +68,4 @@ def _does(document: Document) -> str:
 def prompt_of(document: Document) -> str:
     """The prompt whose answer is the result of a workflow; empty where its last step has none."""
     last = document.last_step()
-    if last is None:
-        return ""
-    if last.mode == "run":
-        return last.block.text("run") or ""
-    consensus = last.block.block("consensus")
-    return (consensus.text("prompt") or "") if last.mode == "consensus" and consensus is not None else ""
+    return "" if last is None else last.prompt

@@ -70,8 +70,7 @@ def _prompt(request: Request, document: Document, element: Element) -> str:
     if element.reference is not None:
         callee = request.workspace.callee(document, element.reference)
         return prompt_of(callee) if callee is not None else ""
-    consensus = element.block.block("consensus")
-    return element.block.text("run") or (consensus.text("prompt") if consensus is not None else None) or ""
+    return element.prompt
 
 
 def _quoted(word: str, around: str) -> str:
