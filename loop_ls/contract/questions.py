@@ -139,6 +139,8 @@ def _circumstances(given: Mapping[str, object]) -> str:
 _TEXT = 200
 
 
-def between_rounds(run: str) -> str:
-    """The same, where an enhance loop waits between rounds."""
+def between_rounds(run: str, rejected: bool = False) -> str:
+    """The same, where an enhance loop waits between rounds. `rejected`: a person has said no to its change."""
+    if rejected:
+        return f"`loop-ls enhance --skip {run}` or `--stop {run}`"
     return f"`loop-ls enhance --continue {run}`, `--skip {run}` or `--stop {run}`"

@@ -120,7 +120,8 @@ class GivenAnswer(Shortened):
 
 @closed
 class Question(Shortened):
-    """What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`)."""
+    """What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). `rejected`: a person has said no
+    to the change that it is about."""
 
     kind: Literal["edit_sent", "loop_paused"]
     question: NotRequired[str | None]
@@ -128,6 +129,7 @@ class Question(Shortened):
     reason: NotRequired[str | None]
     conflict: NotRequired[str | None]
     failureReason: NotRequired[str | None]
+    rejected: NotRequired[bool]
     round: NotRequired[int | None]
     place: NotRequired[str | None]
     since: NotRequired[str]

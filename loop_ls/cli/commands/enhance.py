@@ -50,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     about.add_argument("--feedback", metavar="RUN", help="Give feedback on the round, with --text")
     parser.add_argument("--text", metavar="TEXT|-|@FILE", help="The feedback")
     parser.add_argument("--step", metavar="NAME", help="Step that the feedback is about")
-    parser.add_argument("--reject", action="store_true", help="Mark the step as rejected")
+    parser.add_argument("--reject", action="store_true", help="Reject the step, or a change that waits for an answer")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,7 +121,13 @@ async def _feedback(engine: EngineClient, run_id: str, args: argparse.Namespace)
     except Wrong as wrong:
         return refusal("bad_argument", f"{wrong}.")
     given = {"text": text, "negative": bool(args.reject)}
-    return await engine.enhance(run_id, "feedback", {**given, **({"step": args.step} if args.step else {})})
+    answer = await engine.enhance(run_id, "feedback", {**given, **({"step": args.step} if args.step else {})})
+    if not answer["ok"] or not args.reject:
+        return answer
+    now = await engine.enhance(run_id, "status")  # a change that waits for an answer is kept out by that
+    waits = now["ok"] and now["state"]["state"] in ("awaiting_user", "conflict")
+    done: Shown = {"ok": True, "markdown": (now["state"].get("because") if now["ok"] and waits else None) or "done"}
+    return done
 
 
 async def _revert(engine: EngineClient, run_id: str, args: argparse.Namespace) -> Told:

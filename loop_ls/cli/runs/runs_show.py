@@ -56,7 +56,8 @@ def state(found: RunStateView) -> None:
 
 def _answer(found: RunStateView) -> str | None:
     if found["status"] == "paused" and found.get("reason") in get_args(PauseReason):
-        return between_rounds(found["runId"][:6])
+        asked = found.get("question")
+        return between_rounds(found["runId"][:6], asked is not None and asked.get("rejected") is True)
     if found["status"] != "waiting_approval":
         return None
     return how_to_answer(found["runId"], found.get("pendingApproval") or {})

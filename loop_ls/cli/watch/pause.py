@@ -27,13 +27,13 @@ class Pause:
         self._engine, self._run_id = engine, run_id
         self._event, self._proposed = event, proposed
         self.answered = False
+        self._rejected = False  # somebody said no to the change elsewhere
 
     async def answer(self, ask: AskLine | None) -> None:
         """Ask, and tell the engine. `ask` None: nobody can answer. Whoever answered it elsewhere meanwhile was first,
         and that is fine."""
         for line in self._said(self._event):
             print(line, file=sys.stderr, flush=True)
-        choice = "stop" if ask is None else await self._choice(ask)
         if ask is None:
             run = self._run_id[:6]
             print(
@@ -42,24 +42,30 @@ class Pause:
                 file=sys.stderr,
             )
             print(f"then {between_rounds(run)}.", file=sys.stderr, flush=True)
-        self.answered = True
-        if choice == "stop":
-            await self._engine.stop(self._run_id)
-            return
-        answer = await self._engine.enhance(self._run_id, "choose", {"choice": choice})
-        if not answer["ok"]:
-            print(shown(answer["message"]), file=sys.stderr, flush=True)
+        while not self.answered:
+            choice = "stop" if ask is None else await self._choice(ask)
+            self.answered = True  # before the fact of it comes back
+            if choice == "stop":
+                await self._engine.stop(self._run_id)
+                return
+            answer = await self._engine.enhance(self._run_id, "choose", {"choice": choice})
+            if not answer["ok"]:
+                self._rejected = answer["code"] == "forbidden"
+                self.answered = not self._rejected
+                print(shown(answer["message"]), file=sys.stderr, flush=True)
 
     async def _choice(self, ask: AskLine) -> str:
+        choices = {key: word for key, word in _CHOICES.items() if word != "continue" or not self._rejected}
+        asked = "[c]ontinue to the next round, [w]ithout the change, [d]iff, [s]top? "
         while True:
-            line = await ask("[c]ontinue to the next round, [w]ithout the change, [d]iff, [s]top? ")
+            line = await ask("[w]ithout the change, [d]iff, [s]top? " if self._rejected else asked)
             if line is None:
                 return "stop"
             word = line.strip().lower()[:1]
             if word == "d":
                 print(shown_lines(str(self._proposed.get("diff") or "no change")), file=sys.stderr, flush=True)
-            elif word in _CHOICES:
-                return _CHOICES[word]
+            elif word in choices:
+                return choices[word]
 
     def _said(self, event: JsonObject) -> list[str]:
         if why := why_it_waits(event):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from loop_ls.contract.amounts import count, money
 from loop_ls.contract.run_view.parts import Event, moment
@@ -48,8 +48,33 @@ _AGAINST = {
 }
 
 
+#: What a person is told who wants the change that a person has rejected.
+REJECTED = "The change was rejected, so it stays out: continue without it, or stop the run."
+
+
+#: What became of the change that an enhance loop proposes: nothing is proposed, it is, or a person said no to it.
+Proposal = Literal["", "open", "rejected"]
+
+
+def proposal_after(proposal: Proposal, kind: str, event: Event) -> Proposal:
+    """The same after one more fact. What is said of a round in which nothing is proposed rejects no change."""
+    match kind:
+        case "ops_proposed":
+            return "open"
+        case "feedback" if event.get("negative") and proposal:
+            return "rejected"
+        case "edit_acknowledged":
+            return ""
+        case "loop_continued" if not event.get("withEdits"):
+            return ""
+        case _:
+            return proposal
+
+
 def why_it_waits(question: JsonObject) -> str:
     """Why an enhance loop waits, as a sentence; empty where it only waits between rounds."""
+    if question.get("rejected"):
+        return REJECTED
     if question.get("reason") != "conflict":
         return ""
     conflict = text_field(question, "conflict")
@@ -237,6 +262,7 @@ class Rounds:
     sent: Event | None = None
     proposal: Event | None = None
     waiting: str = ""  # why, where it does not only wait between rounds
+    change: Proposal = ""
     answered: str = ""  # how the last question was answered, and from where
     _before: str = "idle"
     _early: list[Event] = field(default_factory=list)  # feedback from before the first round
@@ -255,6 +281,9 @@ class Rounds:
             self.question = asked
         if event.get("kind") in _WAITING:
             self.waiting = why_it_waits(event) if event.get("kind") == "loop_paused" else ""
+        self.change = proposal_after(self.change, text_field(event, "kind"), event)
+        if self.change == "rejected" and self.phase in ("awaiting_user", "conflict"):
+            self.waiting = REJECTED
         self._note(event)
         if (of := int_field(event, "round")) is not None:
             if (known := self.by_number.get(of)) is None:

@@ -13,7 +13,9 @@ from loop_ls.contract.answers import Acknowledged, Chosen, Done, Node
 from loop_ls.contract.facts.enhance import EditAcknowledged, EditRefused, Feedback, LoopContinued
 from loop_ls.contract.facts.kinds import Resumed
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import between_rounds
 from loop_ls.contract.run_state import Question
+from loop_ls.contract.run_view.rounds import REJECTED
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Recorded
 from loop_ls.engine.events import RunState
@@ -70,7 +72,7 @@ async def choose(run: LiveRun, journal: Journal, given: Mapping[str, Json], by: 
     told = {"by": by, "via": who.get("via"), "user": who.get("by")}
     continued = {**question, "answer": answer, "withEdits": choice == "continue", **told}
     fact = LoopContinued.model_validate(continued).fact()
-    await _answered(run, journal, question, fact)
+    await _answered(run, journal, question, fact, with_change=choice == "continue")
     return {"ok": True, "choice": choice}
 
 
@@ -117,8 +119,10 @@ def _question(state: RunState, kind: str) -> Question:
     return question
 
 
-async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fact) -> None:
+async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fact, with_change: bool = False) -> None:
     async with run.asked:
+        if with_change and run.state.proposal == "rejected":
+            raise Refused("forbidden", REJECTED, between_rounds(run.run_id[:8], rejected=True))
         kind, body = fact
         facts = [(kind, {"place": question["place"], **body} if "place" in question else body)]
         waits = kind == "loop_continued" and run.state.status == "interrupted"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
 from loop_ls.contract.questions import decision_of
-from loop_ls.contract.run_view.rounds import listed
+from loop_ls.contract.run_view.rounds import Proposal, listed, proposal_after
 from loop_ls.engine.events.event import Event, utc
 from loop_ls.text.json_value import Json, JsonObject, as_object, float_field, int_field, text_field
 
@@ -108,6 +108,7 @@ class RunState(NamedTuple):
     because: str | None = None
     cut: tuple[CutAnswer, ...] = ()  # answers that ended at their length limit: where, and at which one
     resumes_at: str | None = None  # when a run that is paused goes on by itself
+    proposal: Proposal = ""  # what became of the change that an enhance loop proposes
     question: Question | None = None  # what an enhance loop has asked outside of the engine
     last_output: str | None = None
     error: Error | None = None
@@ -362,17 +363,20 @@ def _status(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
             said = _said(state, body, at, "pause") if body.get("via") else {}
             return {"status": "paused", "reason": body.get("reason", "user"), **parked, **said}
         case "loop_paused":
-            waits = {"question": _question(kind, body, at), "waits_since": at}
+            asked = _question(kind, body, at) | ({"rejected": True} if state.proposal == "rejected" else {})
+            waits = {"question": asked, "waits_since": at}
             return {"status": "paused", "reason": body.get("reason", "user"), **waits}
         case "edit_sent" if "question" in body:
             return {"question": _question(kind, body, at)}
         case "loop_continued" if state.status == "interrupted":
-            return {"question": None, **_chosen(state, body, at)}  # answered, but nobody has told it to go on
+            return {"question": None, **_chosen(state, kind, body, at)}  # answered, but nobody has told it to go on
         case "loop_continued":
             going = {"status": "running", "reason": None, "question": None, "waits_since": None}
-            return {**going, **_chosen(state, body, at)}
+            return {**going, **_chosen(state, kind, body, at)}
         case "edit_acknowledged" | "edit_refused":
-            return {"question": None}
+            return {"question": None, "proposal": proposal_after(state.proposal, kind, body)}
+        case "ops_proposed" | "feedback":
+            return _proposal(state, kind, body)
         case "resumed" if state.question is not None and state.question["kind"] == "loop_paused":
             return {"status": "paused", "reason": state.question.get("reason")}
         case "resumed":
@@ -437,9 +441,17 @@ def _answered(state: RunState, body: JsonObject, at: float) -> Changes:
     return {"asked": left, "status": "running" if done else state.status, **said}
 
 
-def _chosen(state: RunState, body: JsonObject, at: float) -> Changes:
+def _proposal(state: RunState, kind: str, body: JsonObject) -> Changes:
+    """What became of the change that is proposed; a question about one that was rejected says so."""
+    proposal, asked = proposal_after(state.proposal, kind, body), state.question
+    rejected = proposal == "rejected" and asked is not None and asked["kind"] == "loop_paused"
+    return {"proposal": proposal, "question": {**asked, "rejected": True} if rejected and asked else asked}
+
+
+def _chosen(state: RunState, kind: str, body: JsonObject, at: float) -> Changes:
     answer, question = text_field(as_object(body.get("answer")), "choice"), text_field(body, "question")
-    return _said(state, {**body, "by": body.get("user")}, at, answer, question)
+    said = _said(state, {**body, "by": body.get("user")}, at, answer, question)
+    return {**said, "proposal": proposal_after(state.proposal, kind, body)}
 
 
 def _said(state: RunState, body: JsonObject, at: float, answer: str, question: str = "", text: str = "") -> Changes:

@@ -69,7 +69,9 @@ def _between_rounds(state: RunState) -> Waiting:
     asked = state.question
     assert asked is not None
     text = f"`{state.name}` waits between rounds, after round {asked.get('round')}."
-    found = _one(state, "question", f"{text} {why_it_waits(plain_object(asked))}".rstrip())
+    rejected = asked.get("rejected") is True
+    titles = {key: title for key, title in ANSWERS_TO["question"].items() if key != "continue" or not rejected}
+    found = _one(state, "question", f"{text} {why_it_waits(plain_object(asked))}".rstrip(), titles)
     if named := asked.get("question"):
         found["id"] = named
     if since := asked.get("since"):

@@ -49,11 +49,13 @@ def _going(document: Document, run: ShownRun, rounds: Rounds) -> Iterator[Lens]:
         yield Lens(_FIRST, title, command)
     match rounds.phase:
         case "awaiting_user":
-            yield _choice(document, "▶ Continue to next round", "continue")
+            if not rounds.rejected:
+                yield _choice(document, "▶ Continue to next round", "continue")
             yield _timeline(document, "Show changes")
             yield _choice(document, "Run without changes", "skipEdits")
         case "conflict":
-            yield _choice(document, "▶ Try again", "continue")
+            if not rounds.rejected:
+                yield _choice(document, "▶ Try again", "continue")
             yield _choice(document, "Run without changes", "skipEdits")
         case _ if run.status in ("interrupted", "paused"):
             yield Lens(_FIRST, "▶ Resume", Command("loopLs.resume", {"runId": run.run_id}))

@@ -52,7 +52,7 @@ class StepChange:
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """`phase` by the names of the loop's document; `failures` are those of the last report, `changes` those
-    made after round `changed_after`."""
+    made after round `changed_after`. `rejected`: a person has said no to the change that is proposed."""
 
     phase: str
     number: int = 0
@@ -61,6 +61,7 @@ class Rounds:
     cap: float = 0.0
     reason: str = ""
     fixation: bool = False
+    rejected: bool = False
     failures: tuple[StepFailure, ...] = ()
     changes: tuple[StepChange, ...] = ()
     changed_after: int = 0
@@ -76,6 +77,7 @@ def rounds_of(view: rounds.Rounds) -> Rounds:
         view.cap or 0.0,
         view.reason,
         view.fixation,
+        view.change == "rejected",
         tuple(map(_failure, view.failures)),
         tuple(map(_change, view.changes)),
         view.changed_after,

@@ -66,4 +66,5 @@ def _rounds(state: JsonObject, run: ShownRun) -> Rounds:
     caps = state.get("caps")
     cap = float_field(caps, "budgetUsd") if isinstance(caps, dict) else None
     most = run.max_iterations or 0
-    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, cap or 0.0, run.reason or "")
+    rejected = isinstance(question, dict) and question.get("rejected") is True
+    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, cap or 0.0, run.reason or "", rejected=rejected)

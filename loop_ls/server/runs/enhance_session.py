@@ -239,7 +239,9 @@ class Rounds:
             told = f"{self._sentence(record, question)} Answer on the first line of the file."
             self._client.show(kind, told)
             return None  # there are the commands, the lens and the code action
-        titles = (AGAIN, AS_IT_IS, STOP) if conflict else (GO_ON, SHOW, AS_IT_IS, STOP)
+        titles: tuple[str, ...] = (AGAIN, AS_IT_IS, STOP) if conflict else (GO_ON, SHOW, AS_IT_IS, STOP)
+        if question.get("rejected"):
+            titles = tuple(title for title in titles if title not in (AGAIN, GO_ON))
         params = {
             "type": kind.value,
             "message": self._sentence(record, question),
@@ -299,6 +301,7 @@ class Rounds:
         answer = await self._runs.ask_home(record.run_id, lambda client: client.enhance(record.run_id, verb, given))
         if not answer.get("ok") and answer.get("code") != "wrong_status":  # somebody else answered
             logger.warning("Run %s could not be notified: %s", record.run_id, answer.get("message"))
+            self._client.show(lsp.MessageType.Warning, sentence(answer))
 
 
 def _about(fact: JsonObject | None, question: JsonObject) -> JsonObject | None:

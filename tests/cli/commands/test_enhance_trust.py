@@ -318,6 +318,22 @@ def test_feedback_may_reject_a_step(alone: CliProject, rejects: bool) -> None:
     assert shown in alone.call("enhance", "--timeline", run_id).stdout
 
 
+def test_a_change_that_a_person_rejects_in_the_pause_stays_out(alone: CliProject) -> None:
+    run_id = _paused(alone)
+    said = alone.call("enhance", "--feedback", run_id, "--reject", "--text", "not like this")
+    assert said.stdout.startswith("The change was rejected, so it stays out"), said.stderr
+    assert "stays out" in alone.call("enhance", "--status", run_id).stdout
+    for words in (("enhance", "--continue"), ("runs", "resume"), ("runs", "answer")):
+        done = alone.call(*words, run_id, *(["continue"] if "answer" in words else []))
+        assert done.returncode == 2, (words, done.stdout)
+    assert f"answer    `loop-ls enhance --skip {run_id[:6]}`" in alone.call("runs", "show", run_id).stdout
+    [waits] = json.loads(alone.call("runs", "inbox", "--json").stdout)["waiting"]
+    assert [each["answer"] for each in waits["answers"]] == ["skip", "stop"]
+    assert alone.call("enhance", "--skip", run_id).returncode == 0
+    until_state(alone, run_id, "gave up · Round 2")
+    assert (alone.root / "report.yaml").read_text() == ONE
+
+
 def test_feedback_on_a_step_that_is_not_there_is_refused(alone: CliProject) -> None:
     run_id = _paused(alone)
     done = alone.call("enhance", "--feedback", run_id, "--reject", "--text", "no", "--step", "drft")

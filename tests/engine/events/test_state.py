@@ -173,3 +173,27 @@ def test_places_of_elements_cannot_be_mistaken_for_each_other() -> None:
 def test_dollars_are_told_without_the_noise_of_their_sum() -> None:
     calls = [("call", {"place": "a", "usd": usd}) for usd in (0.1, 0.2, 0.0011)]
     assert fold(run(("run_started", STARTED), *calls)).wire()["costUsd"] == 0.3011
+
+
+def test_a_rejection_keeps_out_the_change_that_is_proposed_and_no_other() -> None:
+    def after(*facts: tuple[str, dict[str, Any]]) -> RunState:
+        return fold(run(*facts))
+
+    no, paused = ("feedback", {"text": "no", "negative": True}), ("loop_paused", {"question": "q", "round": 1})
+    proposed, sent = ("ops_proposed", {}), ("edit_sent", {"question": "e"})
+    skipped, refused = ("loop_continued", {"withEdits": False}), ("edit_refused", {"outcome": "refused"})
+    assert after(no, paused).proposal == ""
+    assert after(proposed, paused, ("feedback", {"text": "yes"})).question == {
+        "kind": "loop_paused",
+        "question": "q",
+        "round": 1,
+        "since": "1970-01-01T00:00:02.000Z",
+    }
+    for asked in ((paused, no), (no, paused), (sent, no, refused, paused)):
+        question = after(proposed, *asked).question
+        assert question is not None
+        assert question["rejected"] is True
+    assert after(proposed, paused, no, skipped).proposal == ""
+    again = after(proposed, paused, no, skipped, proposed, paused)
+    assert (again.proposal, "rejected" in (again.question or {})) == ("open", False)
+    assert after(proposed, sent, ("edit_acknowledged", {}), no).proposal == ""

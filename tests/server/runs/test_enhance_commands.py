@@ -33,6 +33,7 @@ steps:
     run: Publish {{review}}
 """
 KIND = FLOW.replace("Review {{draft}}", "Review {{draft}} kindly")
+CHOICES = ("▶ Continue to next round", "▶ Try again", "Run without changes", "⏹ Stop")
 SETTINGS = "# of this project\nproviders:\n  script: {kind: scripted}   # no key\n"
 PLAN = {
     "rationale": "The review is refused without a tone.",
@@ -363,6 +364,25 @@ def test_the_change_of_a_pause_is_skipped_and_the_loop_stopped_by_commands(edito
     assert stopped["ok"], stopped
     assert one.event("cancelled")["runId"] == run_id
     assert one.command("enhance.status", uri=one.uri)["state"]["state"] == "cancelled"
+    assert one.buffer == FLOW
+    assert [m for m in one.client.received if m.get("method") == "workspace/applyEdit"] == []
+
+
+def test_a_change_that_a_person_rejects_is_offered_no_more(editor: Callable[..., Editor]) -> None:
+    quiet = {**EDITS, "window": {"workDoneProgress": False}}
+    one = editor(quiet, SETTINGS + "enhance: {pauseBetweenRounds: true}\n")
+    one.start()
+    one.event("loop_paused")
+    told = one.command("enhance.feedback", uri=one.uri, text="not like this", negative=True)
+    assert told["state"]["because"].startswith("The change was rejected, so it stays out")
+    refused = one.command("enhance.continue", uri=one.uri)
+    assert (refused["ok"], refused["code"]) == (False, "forbidden")
+    one.event("feedback")
+    lenses = one.client.ask("textDocument/codeLens", {"textDocument": {"uri": one.uri}}, LIMIT)["result"]
+    titles = [lens["command"]["title"] for lens in lenses if lens["range"]["start"]["line"] == 0]
+    assert [title for title in titles if title in CHOICES] == ["Run without changes", "⏹ Stop"]
+    assert one.command("enhance.skipEdits", uri=one.uri)["ok"]
+    one.event("completed")
     assert one.buffer == FLOW
     assert [m for m in one.client.received if m.get("method") == "workspace/applyEdit"] == []
 

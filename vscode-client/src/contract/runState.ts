@@ -62,7 +62,7 @@ export interface ProtectedChange {
   change: "created" | "changed" | "deleted";
 }
 
-/** What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). */
+/** What an enhance loop asks an editor (`edit_sent`) or a person (`loop_paused`). `rejected`: a person has said no to the change that it is about. */
 export interface Question {
   lengths?: Record<string, number>;
   kind: "edit_sent" | "loop_paused";
@@ -71,6 +71,7 @@ export interface Question {
   reason?: string;
   conflict?: string;
   failureReason?: string;
+  rejected?: boolean;
   round?: number;
   place?: string;
   since?: string;

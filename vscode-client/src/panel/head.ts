@@ -9,7 +9,7 @@ import { nameOf, natureOf } from "../runs/words";
 
 interface Loose {
   caps?: { budgetUsd?: number; maxTokens?: number; wallClock?: number };
-  question?: { kind?: string; reason?: string; round?: number; conflict?: string; failureReason?: string };
+  question?: { kind?: string; reason?: string; round?: number; conflict?: string; failureReason?: string; rejected?: boolean };
   pendingApprovals?: PendingApproval[];
   error?: { message?: string; hint?: string };
   path?: string;
@@ -113,6 +113,7 @@ function choiceOf(state: RunState & Loose): Head["choice"] {
   const asked = state.question;
   if (asked?.kind !== "loop_paused" || hasEnded(state)) return undefined;
   const round = asked.round ?? state.iteration ?? 0;
+  if (asked.rejected) return { kind: "rejected", round, why: `The change of round ${round} was rejected, so it stays out.` };
   if (asked.reason !== "conflict") return { kind: "between_rounds", round, why: "" };
   const why = (asked.failureReason || (asked.conflict ?? "").replaceAll("_", " ")).replace(/\.$/, "");
   const told = asked.conflict === "document_invalid" ? `${why}.` : `The change of round ${round} is not in the file: ${why}.`;

@@ -57,8 +57,8 @@ export interface Head {
   recovered?: string;
   source?: string;
   approvals: Approval[];
-  /** An enhance loop that waits for a person: between rounds, or because its edit is not in the file (`why`). */
-  choice?: { kind: "between_rounds" | "conflict"; round: number; why: string };
+  /** An enhance loop that waits for a person: between rounds, or because its edit is not in the file (`why`), or stays out. */
+  choice?: { kind: "between_rounds" | "conflict" | "rejected"; round: number; why: string };
   /** What waits for a decision after a run in a worktree of its own, as a line. */
   changes?: string;
   /** Its branch can be set back to an iteration. */

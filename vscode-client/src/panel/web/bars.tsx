@@ -151,21 +151,20 @@ function ChangesBar({ line }: { line: string }) {
 }
 
 function ChoiceBar({ choice, onShow }: { choice: NonNullable<Head["choice"]>; onShow: () => void }) {
-  const conflict = choice.kind === "conflict";
   return (
     <section class="bar ask" aria-label="Between rounds">
       <div class="question">
         <Icon name="person" />
         <span>
-          {conflict
-            ? choice.why
-            : `Round ${choice.round} is over; changes are proposed and wait for you.`}
+          {choice.why || `Round ${choice.round} is over; changes are proposed and wait for you.`}
         </span>
       </div>
       <div class="answers">
-        <button type="button" class="main" onClick={() => act({ verb: "continue" })}>
-          {conflict ? "Try again" : "Continue to next round"}
-        </button>
+        {choice.kind === "rejected" ? null : (
+          <button type="button" class="main" onClick={() => act({ verb: "continue" })}>
+            {choice.kind === "conflict" ? "Try again" : "Continue to next round"}
+          </button>
+        )}
         <button type="button" class="plain" onClick={onShow}>
           Show changes
         </button>
