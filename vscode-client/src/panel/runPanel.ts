@@ -26,6 +26,8 @@ export class RunPanel implements vscode.Disposable {
   private readonly opened = Date.now();
   private estimate: Estimate | undefined;
   private estimated = false;
+  /** Somebody looks at an outline: the first whole answer is sent at once, what comes later is gathered. */
+  private awaited = true;
   /** Somebody has looked into it. */
   used = false;
 
@@ -77,6 +79,12 @@ export class RunPanel implements vscode.Disposable {
   }
 
   private changed(): void {
+    if (this.awaited && !this.following.reading) {
+      this.awaited = false;
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      return this.send();
+    }
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.send();

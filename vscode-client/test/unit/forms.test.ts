@@ -117,7 +117,7 @@ test("the page runs nothing but its own script", async () => {
   await commands.get("loopLs.client.assistantForm")?.({ uri: "file:///w/c.assistant.yaml", name: "fixer" });
   const panel = vi.mocked(vscode.window).createWebviewPanel.mock.results[0]?.value as vscode.WebviewPanel;
   const policy = /Content-Security-Policy" content="([^"]*)"/.exec(panel.webview.html)?.[1] ?? "";
-  expect(policy).toMatch(/^default-src 'none'; style-src https:\/\/own; script-src 'nonce-[\w-]{20,}'; base-uri 'none'; form-action 'none'$/);
+  expect(policy).toMatch(/^default-src 'none'; style-src https:\/\/own 'nonce-[\w-]{20,}'; script-src 'nonce-[\w-]{20,}'; base-uri 'none'; form-action 'none'$/);
   expect(panel.webview.html).not.toMatch(/unsafe|style="/);
 });
 
