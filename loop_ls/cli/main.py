@@ -92,6 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             module.configure(sub)
             sub.set_defaults(run=module.run)
     parser.set_defaults(readonly_shell=False, stage=None, verb=None)  # only some commands have them
+    if not words:  # who asks for nothing wants to know what there is
+        parser.print_help(sys.stderr)
+        return USAGE_ERROR
     args = parser.parse_args(words)
     from loop_ls.contract.process_marks import IN_A_STAGE, IN_AN_AGENT
 

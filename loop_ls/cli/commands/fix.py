@@ -6,16 +6,18 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loop_ls.cli.commands.check import CLEAN, FOUND, REFUSED, add_selection, refuse, say, write
 from loop_ls.cli.files.check_run import BadUsage, Chosen, choose, open_files
+from loop_ls.contract.amounts import count
 from loop_ls.index.document import Document
 from loop_ls.report.baseline import write_whole
 from loop_ls.report.paint import Paint, wants_colour
 from loop_ls.report.terminal_text import shown
 from loop_ls.rules.engine.checker import Checker
+from loop_ls.rules.engine.finding import Finding, Severity
 from loop_ls.rules.fixes.apply import Fixed, fix_document
 
 HELP = "apply safe fixes"
@@ -36,8 +38,12 @@ def run(args: argparse.Namespace) -> int:
     paint = Paint(wants_colour(sys.stdout))
     number = files = 0
     status = CLEAN
+    left: list[Finding] = []
     for before, fixed in fix_all(chosen, args.unsafe):
         name = chosen.shown(before.path)
+        left += fixed.left
+        if str(fixed.document.text) == str(before.text):
+            continue
         if args.diff:
             write(diff(name, before, fixed.document, paint, fit_to_print=sys.stdout.isatty()))
             status = FOUND
@@ -45,25 +51,25 @@ def run(args: argparse.Namespace) -> int:
             status = REFUSED
             continue
         else:
-            write(f"{shown(name)}: {_counted(len(fixed.done), 'fix')}\n")
+            write(f"{shown(name)}: {count(len(fixed.done), 'fix', 'fixes')}\n")
         number += len(fixed.done)
         files += 1
-    say_what(number, files, args.diff)
+    say_what(number, files, args.diff, left)
     return status
 
 
 def fix_all(chosen: Chosen, unsafe: bool) -> Iterator[tuple[Document, Fixed]]:
-    """Every file that a fix changes, as it was and as it is then."""
+    """Every file, as it was and as it is with its fixes. What cannot be read stays as it is."""
     opened = open_files(chosen)
     workspace = opened.workspace
     checker = Checker(chosen.enable, chosen.disable)
     for before in opened.documents:
         if before.fault is not None:
+            yield before, Fixed(workspace, before, (), checker.findings(workspace, before))
             continue
         fixed = fix_document(checker, workspace, before, unsafe)
         workspace = fixed.workspace
-        if str(fixed.document.text) != str(before.text):
-            yield before, fixed
+        yield before, fixed
 
 
 def _written(before: Document, after: Document, name: str, root: str) -> bool:
@@ -103,14 +109,11 @@ def _painted(line: str, paint: Paint) -> str:
     return paint.removed(line) if line.startswith("-") else line
 
 
-def say_what(number: int, files: int, only_shown: bool) -> None:
-    if number == 0:
-        say("nothing to fix")
-        return
+def say_what(number: int, files: int, only_shown: bool, left: Sequence[Finding]) -> None:
+    """What was done, and what only a person can fix."""
     verb = "would be applied" if only_shown else "applied"
-    say(f"{_counted(number, 'fix')} {verb} in {_counted(files, 'file')}")
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = "es" if noun.endswith("x") else "s"
-    return f"{number} {noun}{'' if number == 1 else plural}"
+    done = f"{count(number, 'fix', 'fixes')} {verb} in {count(files, 'file')}" if number else "nothing to fix"
+    serious = [sum(one.severity is level for one in left) for level in (Severity.ERROR, Severity.WARNING)]
+    more = " and ".join(count(each, word) for each, word in zip(serious, ("error", "warning"), strict=True) if each)
+    verb = "remains" if sum(serious) == 1 else "remain"
+    say(f"{done}; {more} {verb}: see loop-ls check" if more else done)

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     if refused:
         return refuse(refused)
     told = "".join(f"{shown(str(into / path))}\n" for path in files)
-    told += "".join(f"Add this to {shown(str(settings))} under {line}\n" for line in to_add)
+    told += "".join(f"Before you run it, add to {shown(str(settings))} under {line}\n" for line in to_add)
     write(told + how_to_run(args.kind, str(into / next(iter(files))), args.provider))
     return CLEAN
 
@@ -110,9 +110,13 @@ def _missing(settings: Path, kind: str, provider: str, approval: bool) -> list[s
     """What settings that are there lack for the new files."""
     known = load_settings(str(settings.parent))[0]
     told: list[str] = []
-    name = "claude-code" if kind == "assistant" else provider
-    if provider in WITHOUT_KEY and name not in known.providers:
+    own = known.providers.get(name := "claude-code" if kind == "assistant" else provider)
+    by_default = provider in WITHOUT_KEY and kind != "assistant"
+    if provider in WITHOUT_KEY and (not by_default if own is None else own.kind != provider):
         told.append(f"`providers`: {name}: {{kind: {provider}}}")
+    judge = known.raw.get("judge") or {}
+    if kind == "loop" and provider in WITHOUT_KEY and not judge.get("local") and not judge.get("provider"):
+        told.append("`judge`: local: true")
     if approval and (known.raw.get("assistants") or {}).get("revise") is not True:
         told.append("`assistants`: revise: true")
     return told
@@ -182,7 +186,8 @@ def snake(word: str) -> str:
 
 def how_to_run(kind: str, path: str, provider: str) -> str:
     if provider in WITHOUT_KEY:
-        return f"Run it, no key needed: loop-ls run {shown(path)} --input 'your wish'\n"
+        small = " (a model this small mostly ends at the limit)" if provider == "local" and kind == "loop" else ""
+        return f"Run it, no key needed{small}: loop-ls run {shown(path)} --input 'your wish'\n"
     if kind in _CALLS_MODELS:
         return f"Try it without a key: loop-ls run {shown(path)} --mock --input 'your wish'\n"
     if kind == "settings":

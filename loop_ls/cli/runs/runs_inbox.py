@@ -27,7 +27,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     listing = verbs.add_parser("inbox", help="Show everything that waits for you, and how to answer")
     listing.add_argument("--after", type=_position, metavar="N", help="Also show what happened since this position")
     common(listing, True)
-    verb = verbs.add_parser("answer", help="Answer whatever a run waits for")
+    verb = verbs.add_parser("answer", help="Answer the question of a waiting run")
     verb.add_argument("id", metavar="ID")
     words = sorted({answer for answers in ANSWERS_TO.values() for answer in answers})
     verb.add_argument("answer", metavar="ANSWER", choices=words, help=f"One of {', '.join(words)}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 #: What became of a run that is `unanswered`.
-NOBODY_ANSWERS = "was stopped: it waits for a decision, and there is no terminal to ask on"
+NOBODY_ANSWERS = "was stopped: it needs a decision, but there is no terminal to ask on"
 
 
 @dataclass

@@ -287,3 +287,13 @@ def test_a_link_inside_of_the_project_is_kept_and_its_file_is_fixed(flow: Path) 
     assert main(["fix", "flow.yaml"]) == 0
     assert flow.is_symlink()
     assert moved.read_text() != FLOW
+
+
+def test_it_says_what_only_a_person_can_fix(flow: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["fix", "."]) == 0
+    assert capfd.readouterr().err.endswith("applied in 1 file; 2 errors and 1 warning remain: see loop-ls check\n")
+    assert main(["fix", "."]) == 0
+    assert capfd.readouterr().err == "loop-ls: nothing to fix; 2 errors and 1 warning remain: see loop-ls check\n"
+    flow.write_text("$schema: workflow/v2.0\nname: [\n")
+    assert main(["fix", "."]) == 0
+    assert capfd.readouterr().err == "loop-ls: nothing to fix; 1 error remains: see loop-ls check\n"

@@ -106,10 +106,13 @@ def test_settings_that_are_there_stay_and_are_told_what_to_add(here: Path, capfd
     (here / ".loop-ls.yaml").write_text("limits: {maxIterations: 4}\n")
     assert main(["new", "loop", "a", "--provider", "local", "--into", "deep"]) == 0
     told = capfd.readouterr().out
-    assert "under `providers`: local: {kind: local}" in told and "deep/.loop-ls.yaml" not in told
-    (here / ".loop-ls.yaml").write_text("providers: {local: {kind: local}}\n")
+    assert f"Before you run it, add to {here / '.loop-ls.yaml'} under `judge`: local: true\n" in told
+    assert "providers" not in told and "deep/.loop-ls.yaml" not in told
+    (here / ".loop-ls.yaml").write_text("judge: {local: true}\nproviders: {local: {kind: openai}}\n")
     assert main(["new", "loop", "b", "--provider", "local"]) == 0
-    assert "Add this" not in capfd.readouterr().out
+    assert "under `providers`: local: {kind: local}\n" in capfd.readouterr().out
+    assert main(["new", "loop", "c", "--provider", "scripted"]) == 0
+    assert "Before you run it" not in capfd.readouterr().out
 
 
 def test_an_assistant_without_a_key_ends_by_its_pattern(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +125,9 @@ def test_an_assistant_without_a_key_ends_by_its_pattern(here: Path, capfd: pytes
     assert main(["new", "assistant", "more", "--provider", "scripted", "--approval"]) == 0
     told = capfd.readouterr().out
     assert "under `providers`: claude-code: {kind: scripted}" in told and "under `assistants`: revise: true" in told
+    (here / ".loop-ls.yaml").write_text("providers: {claude-code: {kind: agent-cli, cli: [codex]}}\n")
+    assert main(["new", "assistant", "other", "--provider", "scripted"]) == 0
+    assert "under `providers`: claude-code: {kind: scripted}" in capfd.readouterr().out
 
 
 def test_a_missing_name_is_said_with_an_example(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

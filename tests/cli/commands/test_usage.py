@@ -46,9 +46,11 @@ def test_what_is_missing_is_listed_where_it_is_one_of_some(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(["engine"])
     assert "Missing `VERB`; expected start, " in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([])
-    assert "Missing `COMMAND`; expected check, fix, " in capsys.readouterr().err
+
+
+def test_without_a_word_it_shows_what_there_is(capsys: Any) -> None:
+    assert main([]) == 2
+    assert "\n    check      Check loop files for problems\n" in capsys.readouterr().err
 
 
 def test_words_that_a_terminal_would_obey_are_shown_harmless(capsys: Any) -> None:

@@ -42,7 +42,7 @@ class ScriptedModels:
             raise ModelFailure(
                 "bad_answer",
                 f"The script of `{self._name}` has no answer for `{request.place}` ({request.purpose}).",
-                f"Add an answer without `when` at the end of {self._script.source}.",
+                f"Add an answer for it, or one without `when` at the end, to {self._script.source}.",
                 provider=self._name,
                 model=request.model,
             )
