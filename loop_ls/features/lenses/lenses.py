@@ -24,7 +24,20 @@ from loop_ls.text.position import Span
 
 
 def lenses(workspace: Workspace, document: Document, runs: Sequence[ShownRun] = ()) -> tuple[Lens, ...]:
-    return support_of(document).lenses(workspace, document, runs)
+    found = support_of(document).lenses(workspace, document, runs)
+    return found if document.uri.startswith("file:") else tuple(_not_saved(found))
+
+
+def _not_saved(found: Sequence[Lens]) -> Iterator[Lens]:
+    """Those of a text that is no file on this machine: it has no project whose limits a run would keep to, so nothing
+    is started from it, and its first place says what to do."""
+    told = False
+    for lens in found:
+        if lens.command is None or "uri" not in lens.command.argument:
+            yield lens
+        elif lens.command.name == "loopLs.run" and not told:
+            told = True
+            yield Lens(lens.span, "Save this file to run it")
 
 
 def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[ShownRun]) -> tuple[Lens, ...]:

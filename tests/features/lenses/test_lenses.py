@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from loop_ls.contract.run_view.parts import Verdict
 from loop_ls.features.answers import Lens, LoopView, ShownRun
 from loop_ls.features.lenses.lenses import lenses
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
+from loop_ls.index.workspace import Workspace
 
 FLOW = """
     #- flow.yaml
@@ -193,3 +196,11 @@ def test_a_workflow_says_how_often_it_is_called(ask: Any) -> None:
     workspace = asked.workspace.with_document(caller)
     assert "2 references" in [lens.title for lens in lenses(workspace, asked.document)]
     assert not [lens for lens in lenses(asked.workspace, asked.document) if "reference" in lens.title]
+
+
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "vscode-vfs://github/a/b/flow.yaml"])
+def test_a_text_that_is_no_file_says_that_it_must_be_saved_and_starts_nothing(uri: str) -> None:
+    text = cleandoc(FLOW).partition("#- flow.yaml\n")[2].partition("#- polish.yaml")[0]
+    opened = Document.open(uri, text)
+    told = lenses(Workspace.of(Roots("/w"), [opened]), opened)
+    assert [lens.title for lens in told if lens.command or "Save" in lens.title] == ["Save this file to run it"]
