@@ -59,7 +59,7 @@ def _chosen(document: Document, name: str | None) -> Element:
     if len(loops) == 1:
         return loops[0]
     if not loops:
-        raise NoConversion(f"no loop `{name}`" if name else f"{document.name or 'the file'} has no loop")
+        raise NoConversion(f"there is no loop `{name}`" if name else f"{document.name or 'the file'} has no loop")
     names = ", ".join(f"`{one.name}`" for one in loops)
     raise NoConversion(f"several loops found: {names}; choose one with --loop")
 

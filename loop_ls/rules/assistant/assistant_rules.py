@@ -13,7 +13,7 @@ from loop_ls.formats.common.key_table import Key, Shape, Type
 from loop_ls.formats.common.problem import Placed
 from loop_ls.formats.common.providers import FREE_KINDS
 from loop_ls.formats.common.typed_mapping import Block, Unknown
-from loop_ls.index.disk.skill_files import skill_files, skill_path
+from loop_ls.index.disk.skill_files import lacks_skill, skill_files, skill_path
 from loop_ls.rules.assistant.criteria_values import judged
 from loop_ls.rules.engine.context import Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Fix, Severity, Tier
@@ -102,12 +102,12 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
         present = {part.field.key.name for part in one.written()}
         shape = parts.shape if one.block is None else one.block.shape
         for stray in one.strays():
-            yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present))
+            yield _unknown(stray.piece, stray.unknown, shape, renamed(stray.unknown, present, shape))
         for part in filter(None, (one.get("loopCriteria"), one.get("retry"))):
             block = part.field.value
             if isinstance(block, Block):
                 for unknown in block.unknown:
-                    yield _unknown(part.piece, unknown, block.shape, renamed(unknown, block.fields))
+                    yield _unknown(part.piece, unknown, block.shape, renamed(unknown, block.fields, block.shape))
 
 
 def _unknown(piece: Piece, unknown: Unknown, shape: Shape, better: str | None) -> Draft:
@@ -410,9 +410,10 @@ def unknown_server(view: ObjectView) -> Iterator[Draft]:
 
 @rule("AL029", "unknown-skill", Severity.WARNING, on="assistant", fixes=(Tier.SAFE,))
 def unknown_skill(view: ObjectView) -> Iterator[Draft]:
-    """Skill without a `skills/NAME/SKILL.md` in the workspace.
+    """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
 
-    The loop runs without it.
+    The loop runs without it. Nothing is reported where the workspace has no folder `skills`: other tools keep them
+    elsewhere.
 
     Bad::
         #- fixer.assistant.yaml
@@ -424,12 +425,11 @@ def unknown_skill(view: ObjectView) -> Iterator[Draft]:
         name: Fixer
         persona: You repair failing tests, one at a time.
     """
-    listed = [*_listed(view, "skills")]
-    known = skill_files(Path(view.workspace.roots.workspace)) if listed else {}
-    for piece, node in listed:
-        if node.text in known:
+    root = Path(view.workspace.roots.workspace)
+    for piece, node in _listed(view, "skills"):
+        if not lacks_skill(root, node.text):
             continue
-        near = nearest(node.text, known)
+        near = nearest(node.text, skill_files(root))
         better = f"; did you mean `{near}`?" if near else f"; there is no `{skill_path(node.text)}`"
         fix = (builders.reword(piece, node.span, near),) if near else ()
         yield draft(piece, node.span, f"Unknown skill `{node.text}`{better}", fixes=fix)

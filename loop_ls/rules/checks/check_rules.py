@@ -70,7 +70,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
         steps: [{name: write, run: "Write about {{input}}"}]
     """
     for stray in view.parts.strays:
-        better = renamed(stray.unknown, set(view.parts.keys))
+        better = renamed(stray.unknown, set(view.parts.keys), view.parts.shape)
         span = stray.unknown.entry.key.span
         fix = (builders.reword(stray.piece, span, better),) if better else ()
         yield draft(stray.piece, span, unknown_sentence(stray.unknown, view.parts.shape), fixes=fix)
@@ -79,7 +79,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
 
 
 def _unknown(piece: Piece, block: Block, unknown: Unknown) -> Draft:
-    span, better = unknown.entry.key.span, renamed(unknown, block.fields)
+    span, better = unknown.entry.key.span, renamed(unknown, block.fields, block.shape)
     fix = (builders.reword(piece, span, better),) if better else ()
     return draft(piece, span, unknown_sentence(unknown, block.shape), fixes=fix)
 

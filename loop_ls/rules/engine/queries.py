@@ -17,7 +17,7 @@ from loop_ls.formats.common.providers import PROVIDERS, RUN_BY_NAME
 from loop_ls.formats.common.typed_mapping import Block, Pair
 from loop_ls.formats.settings.default_store import default_store
 from loop_ls.formats.workflow.placeholder_syntax import is_name, producers
-from loop_ls.index.disk.skill_files import SKILL_FOLDER, skill_path
+from loop_ls.index.disk import skill_files
 from loop_ls.index.disk.uris import folder_of, stem_of
 from loop_ls.index.document import Document
 from loop_ls.index.element import Definition, Element, StrayBraces, Use
@@ -420,11 +420,9 @@ def twin(world: QueryContext) -> str | None:
 
 
 def lacks_skill(world: QueryContext, name: str) -> bool:
-    """False where the workspace is there and has no folder of skills: they are kept elsewhere."""
+    """False for a text that is no file yet: it has no workspace."""
     root = Path(world.neighbours.workspace.roots.workspace)
-    if root.exists() and not file_exists(world, SKILL_FOLDER):
-        return False
-    return not file_exists(world, skill_path(name))
+    return world.document.uri.startswith("file:") and skill_files.lacks_skill(root, name)
 
 
 def file_exists(world: QueryContext, path: str) -> bool:

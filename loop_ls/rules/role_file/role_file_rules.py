@@ -97,7 +97,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
             continue
         if not _is_meant_for_us(view) and not _is_misspelt(stray.unknown, view):
             continue
-        better = renamed(stray.unknown, set(view.parts.keys))
+        better = renamed(stray.unknown, set(view.parts.keys), view.parts.shape)
         span = stray.unknown.entry.key.span
         fix = (builders.reword(stray.piece, span, better),) if better else ()
         yield draft(stray.piece, span, unknown_sentence(stray.unknown, view.parts.shape), fixes=fix)

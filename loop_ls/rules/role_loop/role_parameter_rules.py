@@ -346,10 +346,10 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """
     parts = view.parts
     for stray in parts.strays:
-        yield _unknown_key(stray.piece, stray.unknown, parts.shape, renamed(stray.unknown, parts.keys))
+        yield _unknown_key(stray.piece, stray.unknown, parts.shape, renamed(stray.unknown, parts.keys, parts.shape))
     for piece, block in _blocks(view):
         for unknown in block.unknown:
-            yield _unknown_key(piece, unknown, block.shape, renamed(unknown, block.fields))
+            yield _unknown_key(piece, unknown, block.shape, renamed(unknown, block.fields, block.shape))
     question = parts.get("on_question")
     if question is not None:
         message = "`on_question` has no effect: a stage that asks a question blocks the loop"

@@ -106,7 +106,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     for piece, unknown, shape, present in found:
         if id(unknown.entry) in secret or unknown.entry.merged:
             continue
-        span, better = unknown.entry.key.span, renamed(unknown, present)
+        span, better = unknown.entry.key.span, renamed(unknown, present, shape)
         fix = (builders.reword(piece, span, better),) if better else ()
         yield draft(piece, span, unknown_sentence(unknown, shape), fixes=fix)
 
@@ -376,7 +376,8 @@ def _leads_somewhere(view: ObjectView, pattern: str) -> bool:
 def uneditable_file(view: ObjectView) -> Iterator[Draft]:
     """A file in `enhance.files` that no plan can edit: it is outside the workspace, or is not one of its workflows.
 
-    Paths count from the folder of the settings and cannot leave it. An enhance loop does not start with such a file.
+    Paths are relative to the folder of the settings and cannot lead out of it. An enhance loop does not start with
+    such a file.
 
     Bad::
         #- .loop-ls.yaml

@@ -57,7 +57,7 @@ def unknown_top_level_key(view: View) -> Iterator[Draft]:
         if top.unknown is None or top.name in seen:
             continue
         seen.add(top.name)
-        better = renamed(top.unknown, names)
+        better = renamed(top.unknown, names, WORKFLOW)
         fix = (builders.reword(top.piece, top.entry.key.span, better),) if better else ()
         yield draft(top.piece, top.entry.key.span, unknown_sentence(top.unknown, WORKFLOW), fixes=fix)
 

@@ -398,4 +398,6 @@ def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
     for item in [one for one in items if one is not None]:
         name = text_of(item)
         if name and "{{" not in name and view.lacks_skill(name):
-            yield site.found(item.span, f"Unknown skill `{shortened(name)}`: `{shortened(skill_path(name))}` not found")
+            yield site.found(
+                item.span, f"Unknown skill `{shortened(name)}`; there is no `{shortened(skill_path(name))}`"
+            )

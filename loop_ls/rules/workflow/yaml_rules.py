@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator
 
 from loop_ls.formats.common.duration import parse_duration
 from loop_ls.formats.common.key_table import Key, Shape, Type
+from loop_ls.formats.common.read_value import read_field
 from loop_ls.formats.common.typed_mapping import Block, Fault, Field, Unknown
 from loop_ls.formats.role_loop.keys import DEFINITION
 from loop_ls.rules.docs.phrases import line_break, listed, shortened
@@ -86,7 +87,7 @@ def unknown_key(site: Site) -> Iterator[Draft]:
     for unknown in site.block.unknown:
         if unknown.entry.merged:
             continue
-        better = renamed(unknown, {name for name in site.block.fields if site.block.writes(name)})
+        better = renamed(unknown, {name for name in site.block.fields if site.block.writes(name)}, site.block.shape)
         fix = (builders.reword(site.piece, unknown.entry.key.span, better),) if better else ()
         yield site.found(unknown.entry.key.span, unknown_sentence(unknown, site.block.shape), fixes=fix)
 
@@ -108,11 +109,13 @@ def unknown_sentence(unknown: Unknown, shape: Shape) -> str:
     return f"{start}; expected {told} or {len(keys) - _MOST_KEYS} more"
 
 
-def renamed(unknown: Unknown, present: Container[str]) -> str | None:
-    """The key that the unknown one may become, its value unchanged."""
-    if not unknown.meant or (unknown.advice is not None and not unknown.advice.rename):
+def renamed(unknown: Unknown, present: Container[str], shape: Shape) -> str | None:
+    """The key of the shape that the unknown one may become, its value unchanged: not one that takes no such value."""
+    key = shape.keys.get(unknown.likely or "")
+    if key is None or key.name in present:
         return None
-    return None if unknown.meant[0] in present else unknown.meant[0]
+    faults = read_field(key, unknown.entry).faults
+    return None if any(one.kind == "type" and one.node is unknown.entry.value for one in faults) else key.name
 
 
 @rule("WF007", "wrong-type", Severity.ERROR, on="*", local=True, fixes=(Tier.SAFE,), about=FAULTS)

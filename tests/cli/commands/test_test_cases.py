@@ -258,7 +258,7 @@ def test_a_test_case_does_not_wait_for_a_person_who_is_not_there(shared: CliProj
     done = shared.call("test", "asking.assistant.yaml", "--mock")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
-    told = "  the run was stopped: it waits for a decision, and there is no terminal to ask on"
+    told = "  the run was stopped: it needs a decision, but there is no terminal to ask on"
     assert (lines.count(told), lines[-1]) == (2, "2 without a verdict")
 
 

@@ -525,3 +525,11 @@ def test_AL028_AL029_a_list_that_two_share_is_told_once(tmp_path: Path) -> None:
     document = Document.open(f"file://{tmp_path}/{PATH}", text)
     found = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
     assert [one.rule for one in found] == ["AL028"]
+
+
+def test_AL029_where_there_is_no_folder_of_skills_they_are_kept_elsewhere(tmp_path: Path) -> None:
+    assert named(tmp_path, "skills: [pytest]\n") == []
+    (tmp_path / "skills").mkdir()
+    assert named(tmp_path, "skills: [pytest]\n") == [
+        ("AL029", "Unknown skill `pytest`; there is no `skills/pytest/SKILL.md`")
+    ]

@@ -54,7 +54,7 @@ def test_WF218_a_skill_is_one_where_its_file_is(tmp_path: Path) -> None:
     )
     document = Document.open((tmp_path / "report.yaml").as_uri(), text, path=str(tmp_path / "report.yaml"))
     told = Checker().findings(Workspace.of(Roots(str(tmp_path)), [document]), document)
-    assert [one.message.partition(":")[0] for one in told if one.rule == "WF218"] == [
+    assert [one.message.partition(";")[0] for one in told if one.rule == "WF218"] == [
         "Unknown skill `charts`",
         "Unknown skill `maps`",
     ]

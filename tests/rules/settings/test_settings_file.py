@@ -110,6 +110,23 @@ def test_values(text: str, expected: list[str]) -> None:
     assert codes(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "better"),
+    [
+        ("provider: anthropic\n", []),
+        ("provider: [anthropic]\n", []),
+        ("limit: 5\n", []),
+        ("provider: {own: {kind: openai}}\n", ["providers"]),
+        ("provider:\n", ["providers"]),
+        ("limits: {maxIteration: 5}\n", ["maxIterations"]),
+    ],
+)
+def test_LS002_a_key_becomes_only_one_that_takes_its_value(text: str, better: list[str]) -> None:
+    [found] = findings_of(read_fixture(text, PATH, head=False))[PATH]
+    assert found.rule == "LS002"
+    assert [fix.title for fix in found.fixes] == [f"Change to `{name}`" for name in better]
+
+
 def test_a_folder_of_workflows_that_exists_is_reached() -> None:
     check_findings(
         """

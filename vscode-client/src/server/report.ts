@@ -86,7 +86,7 @@ function serverRows({ status, program, extension, carried, environment, looking 
     ["Status", status],
     ["Program", program && code([program.command, ...program.args].join(" "))],
     ["Found in", program && PLACE[program.origin]],
-    ["Version", program && (program.version ?? "not said")],
+    ["Version", program && (program.version ?? "unknown")],
     ["Process", program?.pid === undefined ? undefined : String(program.pid)],
     ["Extension", extension],
     ["Carries", looking ? undefined : carried ? `loop-ls ${carried}` : "no server"],

@@ -230,7 +230,7 @@ def _subject(it: Compared) -> Iterator[Violation]:
                 continue
             said = _repeats(criterion, fresh, old)
             if said is not None:
-                told = f"`{element.name}` would be told the words that its check looks for: {said}"
+                told = f"the prompt of `{element.name}` would contain the words that its check looks for: {said}"
                 yield Violation("leaks_check", element.name, told, fresh)
                 break
 

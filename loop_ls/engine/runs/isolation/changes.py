@@ -112,7 +112,7 @@ async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> Non
         tracked = set((await git.asked("ls-files", "-z", "--", *(f":(top,literal){path}" for path in there))).parts)
     if taken := [path for path in there if path not in tracked]:
         hint = "Move them away, then apply again."
-        raise _refused(f"{_names(taken)} would be overwritten, and is in no commit", hint)
+        raise _refused(f"{_names(taken)} would be overwritten and is not committed", hint)
 
 
 def _uncommitted(paths: list[str]) -> Failure:

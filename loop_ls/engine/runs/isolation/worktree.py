@@ -234,7 +234,7 @@ class Worktree:
         named = sorted({shown(part[3:]) for part in left.parts})
         if named:
             listed = ", ".join(named[:MOST_TOLD]) + (", ..." if len(named) > MOST_TOLD else "")
-            return f"The worktree stays in {folder}: it has files that are in no commit ({listed})."
+            return f"The worktree stays in {folder}: it has files that are not committed ({listed})."
         return await self.drop(folder)
 
     async def drop(self, folder: str) -> str:
