@@ -84,7 +84,7 @@ async def over_http(project: CliProject) -> AsyncIterator[Client]:
     assert found is not None
     headers = {"Authorization": f"Bearer {found.token}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, verify=False) as http,
         Client(streamable_http_client(f"{found.url}/mcp", http_client=http)) as client,
     ):
         yield client

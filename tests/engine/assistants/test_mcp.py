@@ -23,7 +23,7 @@ async def test_AB_151_over_mcp_a_program_needs_the_same_consent(tmp_path: Path) 
         headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
         start = {"definition": "fixer", "goal": "do it"}
         async with (
-            httpx2.AsyncClient(headers=headers) as http,
+            httpx2.AsyncClient(headers=headers, verify=False) as http,
             Client(streamable_http_client(f"{served.url}/mcp", http_client=http)) as client,
         ):
             refused = await client.call_tool("loop_start", start)

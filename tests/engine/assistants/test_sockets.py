@@ -336,7 +336,7 @@ class Bare:
 
 async def test_nothing_goes_out_to_a_socket_that_has_shown_no_token(served: ServedProject) -> None:
     """Its session may begin, as the token comes in its first packet: but it hears nothing, and nobody hears it."""
-    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60, verify=False) as http:
         silent, wrong = Bare(http), Bare(http)
         await silent.open()
         await wrong.open()
@@ -357,7 +357,7 @@ async def test_nothing_goes_out_to_a_socket_that_has_shown_no_token(served: Serv
 
 @pytest.mark.parametrize("given", ["Bearer made-up", "Basic b3duZXI6", "made-up"])
 async def test_a_wrong_token_in_the_header_of_a_socket_begins_no_session(served: ServedProject, given: str) -> None:
-    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=60, verify=False) as http:
         query = {"EIO": "4", "transport": "polling"}
         answer = await http.get("/socket.io/", params=query, headers={"Authorization": given})
         assert (answer.status_code, "sid" in answer.text) == (401, False)

@@ -55,7 +55,7 @@ async def wire(victim: Victim) -> AsyncIterator[Wire]:
         application(victim.engine, facts, presence, lambda: None, tokens=tokens, assistants=assistants, sockets=sockets)
     )
     url = f"http://127.0.0.1:{port}"
-    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as http:
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60, verify=False) as http:
         yield Wire(victim, url, http)
     await sockets.aclose()
     await listening.stop()

@@ -105,7 +105,9 @@ class Surfaces:
 
     async def _http(self, method: str, path: str, **more: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.engine.token}"}
-        async with httpx.AsyncClient(base_url=self.engine.url, headers=headers, timeout=60, trust_env=False) as http:
+        async with httpx.AsyncClient(
+            base_url=self.engine.url, headers=headers, timeout=60, trust_env=False, verify=False
+        ) as http:
             return await http.request(method, path, **more)
 
     async def post(self, path: str, body: Json) -> httpx.Response:
@@ -133,7 +135,7 @@ class Surfaces:
 
         headers = {"Authorization": f"Bearer {self.engine.token}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as http,
+            httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False, verify=False) as http,
             Client(
                 streamable_http_client(f"{self.engine.url}/mcp", http_client=http),
                 elicitation_callback=None if person is None else asked,

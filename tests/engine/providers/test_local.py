@@ -43,7 +43,11 @@ async def test_a_real_model_answers_streams_and_is_gone_afterwards(tmp_path: Pat
     supervisor = psutil.Process(local._child.process.pid)
     family = [supervisor, *supervisor.children(recursive=True)]
     answer = httpx.post(
-        f"{local._http.provider.base_url}/chat/completions", json={"messages": []}, trust_env=False, timeout=60
+        f"{local._http.provider.base_url}/chat/completions",
+        json={"messages": []},
+        trust_env=False,
+        timeout=60,
+        verify=False,
     )
     assert answer.status_code == 401, "nobody else on this machine may use it"
     await house.aclose()

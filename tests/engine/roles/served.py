@@ -88,7 +88,7 @@ async def serving(folder: Path) -> AsyncIterator[ServedProject]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     url = f"http://127.0.0.1:{port}"
     async with (
-        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60) as made.http,
+        httpx.AsyncClient(base_url=url, headers=headers, trust_env=False, timeout=60, verify=False) as made.http,
         EngineClient(made.data, Handover(port, TOKEN, 1, "", PROTOCOL)) as made.client,
     ):
         yield made

@@ -39,7 +39,9 @@ def serving(tmp_path: Path) -> Iterator[tuple[str, str]]:
             found = read_handover(data)
         assert found is not None, "the engine did not start"
         headers = {"Authorization": f"Bearer {found.token}"}
-        with httpx.Client(base_url=f"{found.url}/api/v1", headers=headers, trust_env=False, timeout=60) as http:
+        with httpx.Client(
+            base_url=f"{found.url}/api/v1", headers=headers, trust_env=False, timeout=60, verify=False
+        ) as http:
             body = {"root": str(root), "path": str(root / "greet.yaml"), "input": "Ada", "mock": True}
             run_id = http.post("/loops", json=body).json()["runId"]
             while http.get(f"/loops/{run_id}/state").json()["state"]["status"] != "completed":
