@@ -52,6 +52,24 @@ async def test_RB_065_a_pause_lets_the_stage_finish_and_starts_no_other(project:
     await project.engine.control("stop", run_id)
 
 
+async def test_RB_065_a_pause_in_the_last_stage_holds_back_its_verdict(project: EngineProject) -> None:
+    held = Held(project, "judge-it")
+    run_id = await project.start()
+    await begun(held)
+    assert (await project.engine.control("pause", run_id))["ok"]
+    held.go.set()
+    await project.until(run_id, "stage_completed", stage="judge-it")
+    await project.run()  # time for a whole other loop
+    before = await project.facts(run_id)
+    assert before[-1]["kind"] == "iteration"
+    assert not [fact for fact in before if "verdict" in fact]
+    assert (await project.state(run_id))["status"] == "paused"
+    assert (await project.engine.control("resume", run_id))["ok"]
+    assert (await project.ended(run_id))["reason"] == "approved"
+    after = (await project.facts(run_id))[len(before) :]
+    assert [fact["verdict"] for fact in after if "verdict" in fact]
+
+
 async def test_RB_065_the_tools_of_a_stage_belong_to_it(project: EngineProject) -> None:
     """A pause in the middle of a conversation waits for its last word, not for the next call."""
     from loop_ls.engine.core.messages import ToolCall
