@@ -96,8 +96,10 @@ class TimedServer:
         self._id += 1
         return self._id
 
-    def begin(self, folder: Path | None = None) -> float:
-        params: Json = {"processId": None, "rootUri": None, "capabilities": CAPABILITIES}
+    def begin(self, folder: Path | None = None, more: Json | None = None) -> float:
+        """Start the session; `more` are capabilities of text documents beside the usual ones."""
+        text = {**CAPABILITIES["textDocument"], **(more or {})}
+        params: Json = {"processId": None, "rootUri": None, "capabilities": {**CAPABILITIES, "textDocument": text}}
         if folder is not None:
             params["workspaceFolders"] = [{"uri": folder.as_uri(), "name": "bench"}]
         key = self.next_id()
