@@ -9,8 +9,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from loop_ls.features.lookup.pieces import pieces_at
 from loop_ls.index.document import Document
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Sequence
 from loop_ls.text.position import Position, Span
@@ -28,18 +28,13 @@ MOST_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """`at` is the place of the bare name behind `&`, None where it is not found; `aliases` are bare names, too.
-    Places are absolute; `node` counts from line `start`."""
+    """`content` is what the anchor marks, `at` the place of the bare name behind `&`, None where it is not found;
+    `aliases` are bare names, too. Places are absolute."""
 
     name: str
-    node: Node
-    start: int
+    content: Span
     at: Span | None
     aliases: tuple[Span, ...]
-
-    @property
-    def content(self) -> Span:
-        return self.node.span.shift(self.start)
 
     def written(self, document: Document) -> str:
         """Its text without the indentation, cut behind `MOST_LINES`."""
@@ -60,20 +55,21 @@ def anchor_at(document: Document, at: Position) -> Anchor | None:
     line = document.text.lines[at.line]
     if "&" not in line and "*" not in line:
         return None
-    start, pieces = pieces_at(document, at.line)
-    nodes = [node for piece in pieces for node in _walk(piece.node)]
-    aliases = [node for node in nodes if isinstance(node, Alias) and node.target is not None]
-    inner = Position(at.line - start, at.column)
+    nodes = list(_nodes(document))
+    aliases = [
+        _Placed(node.name, node.target.span.shift(start), node.span.shift(start))
+        for node, start in nodes
+        if isinstance(node, Alias) and node.target is not None
+    ]
     for alias in aliases:
-        if alias.span.contains(inner):
-            assert alias.target is not None
-            return _anchor(document, start, alias.name, alias.target, aliases)
+        if alias.at.contains(at):
+            return _anchor(document, alias.name, alias.content, aliases)
     written = next((match for match in _WRITTEN.finditer(line) if match.start() <= at.column <= match.end()), None)
     if written is None:
         return None
     name = written[1] or written[2]
-    named = (node for node in nodes if not isinstance(node, Alias) and node.anchor == name)
-    found = (_anchor(document, start, name, node, aliases) for node in named)
+    named = (node.span.shift(start) for node, start in nodes if not isinstance(node, Alias) and node.anchor == name)
+    found = (_anchor(document, name, content, aliases) for content in named)
     return next(
         (
             one
@@ -97,11 +93,9 @@ def is_anchor_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def names(document: Document, at: Position) -> frozenset[str]:
-    """The anchors of the part of the document that shares its anchors with `at`."""
-    _, pieces = pieces_at(document, at.line)
-    nodes = (node for piece in pieces for node in _walk(piece.node))
-    return frozenset(node.anchor for node in nodes if not isinstance(node, Alias) and node.anchor)
+def names(document: Document) -> frozenset[str]:
+    """The names of all anchors."""
+    return frozenset(node.anchor for node, _ in _nodes(document) if not isinstance(node, Alias) and node.anchor)
 
 
 def written_before(document: Document, line: int) -> Iterator[tuple[str, int]]:
@@ -118,9 +112,26 @@ def written_before(document: Document, line: int) -> Iterator[tuple[str, int]]:
                 yield name, number
 
 
-def _anchor(document: Document, start: int, name: str, node: Node, aliases: list[Alias]) -> Anchor:
-    own = tuple(_bare(alias.span.shift(start)) for alias in aliases if alias.target is node)
-    return Anchor(name, node, start, _place(document, start, name, node), own)
+class _Placed(NamedTuple):
+    """An alias, and what it stands for. Places are absolute, which tells anchors of one name apart."""
+
+    name: str
+    content: Span
+    at: Span
+
+
+def _nodes(document: Document) -> Iterator[tuple[Node, int]]:
+    """All nodes of the parts that have anchors or aliases, with the line that their places count from."""
+    tree = document.tree
+    for piece in tree.linked:
+        start = tree.start_of(piece)
+        for node in _walk(piece.node):
+            yield node, start
+
+
+def _anchor(document: Document, name: str, content: Span, aliases: list[_Placed]) -> Anchor:
+    own = tuple(_bare(alias.at) for alias in aliases if (alias.name, alias.content) == (name, content))
+    return Anchor(name, content, _place(document, name, content.start), own)
 
 
 def _bare(span: Span) -> Span:
@@ -128,9 +139,8 @@ def _bare(span: Span) -> Span:
     return Span(Position(span.start.line, span.start.column + 1), span.end)
 
 
-def _place(document: Document, start: int, name: str, node: Node) -> Span | None:
+def _place(document: Document, name: str, begin: Position) -> Span | None:
     """Where `&name` stands before its node: on the same line or above, with only a tag or comment between."""
-    begin = node.span.shift(start).start
     lines = document.text.lines
     for line in range(begin.line, max(begin.line - 4, -1), -1):
         limit = begin.column if line == begin.line else len(lines[line])

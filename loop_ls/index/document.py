@@ -7,6 +7,8 @@ a name, a need or a variable changes. Nothing here knows other files (see `index
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
+from operator import is_not
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.common.typed_mapping import Block, Pair
@@ -318,14 +320,17 @@ class Document:
         self._numbers, self._places = before._numbers, before._places
         if fresh is not numbers:
             self._numbers, self._places = (*before._numbers[:at], *fresh, *before._numbers[at + len(gone) :]), None
-        numbered = tuple(zip(fresh, come, strict=True))
-        self._names = before._names.replaced(tuple(zip(numbers, gone, strict=True)), numbered, self._place)
+        left, added = tuple(zip(numbers, gone, strict=True)), tuple(zip(fresh, come, strict=True))
+        if len(gone) == len(come):  # what stands between an anchor and an alias of it stays as it is
+            differs = list(map(is_not, gone, come))
+            left, added = tuple(compress(left, differs)), tuple(compress(added, differs))
+        self._names = before._names.replaced(left, added, self._place)
         nodes = tuple(element.node for element in come)
         graph = before._graph
         self._graph = None if graph is None else graph.replaced(at, len(gone), nodes, self._is_mentioned(before))
         self._parameters = before._parameters
         if self._parameters is not None and nodes != tuple(element.node for element in gone):
-            touched = {name for one in (*gone, *come) for name in (*one.mentioned, *one.node.provides)}
+            touched = {name for _, one in (*left, *added) for name in (*one.mentioned, *one.node.provides)}
             self._parameters = self._find_parameters({*self._parameters, *touched})
         self._calling = None
         self._references = before._references if _references(gone) == _references(come) else None

@@ -11,6 +11,7 @@ from loop_ls.syntax.incremental.split import Follower, Unit
 from loop_ls.syntax.merge_conflicts import without_markers
 from loop_ls.syntax.nodes import Entry, Mapping, Node, Sequence
 from loop_ls.syntax.yaml import error_recovery, fast_path
+from loop_ls.syntax.yaml.anchors import Anchored
 from loop_ls.syntax.yaml.compose import compose
 from loop_ls.syntax.yaml.composed import ODD_BREAKS, Composed
 from loop_ls.syntax.yaml.line_patterns import ODD_BLANKS, ODD_INDENT
@@ -69,7 +70,8 @@ def _unread(parts: list[Slice]) -> Chunk:
     )
 
 
-def read_chunk(part: Slice) -> Chunk:
+def read_chunk(part: Slice, outer: Iterable[Anchored] = ()) -> Chunk:
+    """`outer`: the anchors of chunks above that its aliases mean, places relative to this one."""
     kind, lines = part.unit.kind, without_markers(part.lines)
     if kind in ("lead", "tail"):
         found = pieces(None, part.source(), kind)
@@ -85,19 +87,24 @@ def read_chunk(part: Slice) -> Chunk:
         composed = Composed(common)
     else:
         try:
-            composed = compose(lines, more)
+            composed = compose(lines, more, outer)
         except Rejected as rejected:
-            return _refused(part, lines, rejected)
+            return _refused(part, lines, rejected, outer)
     root = composed.node
     if not _fits(root, part.unit) or _oddly_indented(root, lines):
-        return _refused(part, lines, None)
+        return _refused(part, lines, None, outer)
     if kind == "head" and part.follower == "item" and isinstance(root, Mapping) and root.entries[0].value is not None:
         return _head_with_text(part, composed, root.entries[0])
     chunk = part.chunk(pieces(root, part.source(composed.faults), kind))
     doubt = lines[0].startswith(_ODD_STARTS) or (_several(root) and _odd_breaks(lines)) or _merges(root)
     if doubt or composed.anchors or composed.missing:
-        return chunk.flag(doubt=doubt, anchors=composed.anchors, missing=composed.missing)
+        return _linked(chunk, composed).flag(doubt=doubt)
     return chunk
+
+
+def _linked(chunk: Chunk, read: Composed | error_recovery.Tolerated) -> Chunk:
+    """The chunk with what is known of its anchors and aliases."""
+    return chunk.flag(anchors=read.anchors, missing=read.missing, added=read.added)
 
 
 def _fits(root: Node | None, unit: Unit) -> bool:
@@ -154,12 +161,12 @@ def _head_with_text(part: Slice, composed: Composed, entry: Entry) -> Chunk:
     sentence = f"Unexpected text between `{name}:` and its first item; remove it or start it with `- `."
     faults = (*composed.faults, Fault(entry.value.span, sentence, "unexpected-text"))
     head = Piece(name, "head", entry.key, None, part.lines, faults, True, part.order)
-    return part.chunk((head,)).flag(doubt=True, anchors=composed.anchors, missing=composed.missing)
+    return _linked(part.chunk((head,)), composed).flag(doubt=True)
 
 
-def _refused(part: Slice, lines: tuple[str, ...], why: Rejected | None) -> Chunk:
+def _refused(part: Slice, lines: tuple[str, ...], why: Rejected | None, outer: Iterable[Anchored]) -> Chunk:
     """What libyaml refuses, or reads as something that cannot stand there (`why` None)."""
-    read = error_recovery.read(lines, part.unit.before.dash if _too_far_left(part.unit) else None)
+    read = error_recovery.read(lines, part.unit.before.dash if _too_far_left(part.unit) else None, outer)
     faults = read.faults or (_refusal(why, lines),)
     found = pieces(read.node, part.source(faults, True), part.unit.kind)
     first = not part.unit.before.begun
@@ -172,7 +179,7 @@ def _refused(part: Slice, lines: tuple[str, ...], why: Rejected | None) -> Chunk
         or (first and why is None)
     )
     ended = first or (why is not None and why.ended)
-    return part.chunk(found).flag(refused=True, ended=ended, doubt=odd, anchors=read.anchors, missing=read.missing)
+    return _linked(part.chunk(found), read).flag(refused=True, ended=ended, doubt=odd)
 
 
 def _refusal(why: Rejected | None, lines: tuple[str, ...]) -> Fault:

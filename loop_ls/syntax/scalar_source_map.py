@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence as Lines
 
+from loop_ls.syntax.incremental.alias_lines import AliasLines
 from loop_ls.syntax.nodes import Scalar, Style
 from loop_ls.syntax.yaml.escapes import ESCAPE, escaped
 from loop_ls.text.pattern import pattern
@@ -26,13 +27,17 @@ class ScalarSourceMap:
 
     def __init__(self, lines: Lines[str], scalar: Scalar) -> None:
         (line, column), (last, stop) = scalar.span
+        further = 0
+        if line < 0 and isinstance(lines, AliasLines):
+            further, lines = lines.around(line)
+            line, last = line - further, last - further
         if scalar.style.block and last > line:
             line, column = line + 1, 0  # the header is no text
         if line == last:
             source = lines[line][column:stop]
         else:
             source = "\n".join([lines[line][column:], *lines[line + 1 : last], lines[last][:stop]])
-        self._line, self._column = line, column
+        self._line, self._column = line + further, column
         self._rows: list[int] | None = None
         self._offsets: list[int] | None = None
         self._sources: list[int] = []

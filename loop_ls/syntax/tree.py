@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby, takewhile
+from operator import is_not
 
 from loop_ls.syntax.incremental import full_reparse
+from loop_ls.syntax.incremental.aliases import bind
 from loop_ls.syntax.incremental.chunks import Chunks
 from loop_ls.syntax.incremental.chunks import flagged as _flagged
 from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
@@ -80,6 +82,23 @@ class Tree:
             faults += full_reparse.second_document(last, self._cut.starts[-1])
         return (*faults, *(conflict_fault(self.text, one) for one in self.conflicts)) if self.conflicts else faults
 
+    @property
+    def linked(self) -> Sequence[Piece]:
+        """The pieces in which anchors or aliases may stand."""
+        if self._whole is not None:
+            return self.pieces
+        return [piece for chunk in self._flagged if chunk.anchors or chunk.missing for piece in chunk.pieces]
+
+    def around(self, line: int) -> tuple[int, Sequence[Piece]]:
+        """The pieces of the lines that a line is among, and the line that their places count from. Several share their
+        lines where the document could not be cut."""
+        if line < 0:
+            return 0, ()
+        if self._whole is not None:
+            return 0, self.pieces
+        at = self._cut.at(line)
+        return self._cut.starts[at], self._cut.chunks[at].pieces
+
     def start_of(self, piece: Piece) -> int:
         """The line of the document that the piece counts its places from."""
         if self._whole is not None and piece.lines is self._whole.lines:
@@ -111,7 +130,10 @@ class Tree:
         new = _reread(fresh, old.chunks, low, high + 1, allowed)
         above = sum(_stands_above(chunk, old.chunks, low) for chunk in flags)
         flags[above:above] = _flagged(new)
-        return Tree(text, old.replace(low, high + 1, new), tuple(flags), conflicts)
+        fresh_cut, found = old.replace(low, high + 1, new), tuple(flags)
+        if change.added != change.removed or len(found) != len(self._flagged) or any(map(is_not, found, self._flagged)):
+            fresh_cut, found = bind(fresh_cut, found)
+        return Tree(text, fresh_cut, found, conflicts)
 
 
 def read_yaml(text: Text) -> Tree:
@@ -119,7 +141,7 @@ def read_yaml(text: Text) -> Tree:
     lines = list(text.lines)
     parts = _lines_of(list(cut(lines, START)), lines)
     chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
-    return Tree(text, Chunks.of(chunks), _flagged(chunks))
+    return Tree(text, *bind(Chunks.of(chunks), _flagged(chunks)))
 
 
 class _UnreadTree(Tree):
@@ -179,7 +201,7 @@ def read_front_matter(text: Text) -> Tree | None:
         return None
     parts = _lines_of(list(cut(list(lines), START)), list(lines))
     chunks = read_chunks((Slice(*part, GAP * number), None) for number, part in enumerate(parts))
-    return _FrontMatterTree(text, Chunks.of(chunks), _flagged(chunks))
+    return _FrontMatterTree(text, *bind(Chunks.of(chunks), _flagged(chunks)))
 
 
 _Cut = tuple[Unit, tuple[str, ...], Follower]

@@ -46,7 +46,15 @@ def _step(number: int, rng: random.Random) -> Iterator[str]:
         yield f"    needs: [draft{rng.randrange(number)}]"
     if rng.random() < 0.2:
         yield "    # remark 😀 é"
-    if rng.random() < 0.3:
+    if rng.random() < 0.1:
+        yield f"    temperature: &warm{rng.randrange(3)} 0.{rng.randrange(9)}"
+    elif rng.random() < 0.1:
+        yield f"    temperature: *warm{rng.randrange(3)}"
+    if rng.random() < 0.05:
+        yield rng.choice((f"    <<: &base {{timeout: {number + 1}s}}", "    <<: *base"))
+    if rng.random() < 0.05:
+        yield rng.choice((f'    run: &said "{_sentence(rng)}"', "    run: *said"))
+    elif rng.random() < 0.3:
         yield "    run: |"
         yield from (f"      {_sentence(rng)}" for _ in range(rng.choice((1, 2, 3, 8, 90))))
     else:
@@ -171,6 +179,9 @@ _TYPED = (
     *(
         "&a ",
         "*a",
+        "&warm1 ",
+        "*warm1",
+        "*said",
         "<<: *a",
         "    needs: [draft2]\n",
         "\u2028",

@@ -24,7 +24,7 @@ def rename(document: Document, anchor: Anchor, new: str) -> Rename | Refused:
         return Refused(f"`&{anchor.name}` was not found")
     if not is_anchor_name(new):
         return Refused(f"Invalid anchor name `{new}`: spaces, commas, brackets and braces are not allowed")
-    if new in names(document, anchor.at.start):
+    if new in names(document):
         return Refused(f"`&{new}` is already used in this file")
     edits = sorted((TextEdit(span, new) for span in (anchor.at, *anchor.aliases)), key=lambda edit: edit.span)
     return Rename({document.uri: tuple(edits)})

@@ -74,7 +74,8 @@ def _kind(document: Document, variable: str) -> tuple[TokenType, int]:
 
 @lru_cache(maxsize=4096)
 def _element(element: Element) -> tuple[_Raw, ...]:
-    return tuple(one for one in _of_element(element) if one.span.start.line == one.span.end.line)
+    """On one line each; what stands behind an alias gets its colours where it is written."""
+    return tuple(one for one in _of_element(element) if 0 <= one.span.start.line == one.span.end.line)
 
 
 def _of_element(element: Element) -> Iterator[_Raw]:
@@ -107,7 +108,7 @@ def _top(top: Top) -> tuple[_Raw, ...]:
     found = list(_keys(lines, field.value)) if isinstance(field.value, Block) else []
     if top.name == "env":
         found += [_Raw(_bare(lines, key), TokenType.PROPERTY, DECLARATION | READONLY) for key in _pair_keys(field)]
-    return tuple(one for one in found if one.span.start.line == one.span.end.line)
+    return tuple(one for one in found if 0 <= one.span.start.line == one.span.end.line)
 
 
 def _keys(lines: tuple[str, ...], block: Block) -> Iterator[_Raw]:
@@ -128,7 +129,7 @@ def _pair_keys(field: Field) -> list[Span]:
 
 def _bare(lines: tuple[str, ...], span: Span) -> Span:
     (line, column), (end_line, end) = span
-    if line == end_line and end - column >= 2 and line < len(lines):
+    if line == end_line and end - column >= 2 and 0 <= line < len(lines):
         text = lines[line][column:end]
         if text[0] in "'\"" and text[-1] == text[0]:
             return Span(Position(line, column + 1), Position(line, end - 1))

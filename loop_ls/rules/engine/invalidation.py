@@ -26,11 +26,16 @@ T = TypeVar("T")
 
 
 def difference(old: Sequence[T], new: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
-    """What is left of two sequences when their common beginning and end are taken away. Compares identities."""
+    """What is left of two sequences when their common beginning and end are taken away, and of equally long ones what
+    is the same in between. Compares identities."""
     start = _common(old, new)
     old, new = old[start:], new[start:]
     end = _common(old[::-1], new[::-1])
-    return old[: len(old) - end], new[: len(new) - end]
+    old, new = old[: len(old) - end], new[: len(new) - end]
+    if len(old) != len(new):
+        return old, new
+    differs = list(map(is_not, old, new))
+    return tuple(compress(old, differs)), tuple(compress(new, differs))
 
 
 def _common(old: Sequence[T], new: Sequence[T]) -> int:

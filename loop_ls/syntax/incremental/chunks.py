@@ -4,7 +4,7 @@ numbers, not what they stand for."""
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from operator import is_
 
@@ -51,14 +51,27 @@ class Chunks:
         """The number of the chunk with this line."""
         return bisect_right(self.starts, line) - 1
 
-    def start_of(self, owner: Piece | Chunk) -> int:
-        """The first line of the chunk that a piece belongs to."""
+    def exchange(self, others: Mapping[int, Chunk]) -> Chunks:
+        """With other readings of the same lines in place of the chunks with these numbers."""
+        chunks, pieces = self.chunks.copy(), self.pieces.copy()
+        for at, chunk in others.items():
+            old, chunks[at] = chunks[at], chunk
+            first = pieces.index(old.pieces[0], at)
+            pieces[first : first + len(old.pieces)] = chunk.pieces
+        return Chunks(chunks, self.starts, self._orders, pieces)
+
+    def number_of(self, owner: Piece | Chunk) -> int:
+        """The number of the chunk that a piece belongs to."""
         at = bisect_left(self._orders, owner.order)
         while at < len(self.chunks) and self._orders[at] == owner.order:
             if self.chunks[at].lines is owner.lines:
-                return self.starts[at]
+                return at
             at += 1
         raise LookupError("no such piece in this tree")
+
+    def start_of(self, owner: Piece | Chunk) -> int:
+        """The first line of the chunk that a piece belongs to."""
+        return self.starts[self.number_of(owner)]
 
 
 def _starts(chunks: list[Chunk]) -> list[int]:

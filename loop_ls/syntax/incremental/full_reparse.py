@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from loop_ls.syntax.incremental.aliases import is_too_much
 from loop_ls.syntax.incremental.piece import Chunk, Source, pieces
 from loop_ls.syntax.incremental.split import START
 from loop_ls.syntax.merge_conflicts import without_markers
@@ -36,14 +37,12 @@ def _chunk(lines: tuple[str, ...], composed: Composed) -> Chunk:
 
 
 def _doubtful(chunks: list[Chunk], flagged: tuple[Chunk, ...]) -> bool:
-    seen: set[str] = set()
     for chunk in flagged:
-        if chunk.doubt or any(alias.name in seen for alias in chunk.missing):
+        if chunk.doubt:
             return True
         if chunk.refused:
             return chunk.ended and _goes_on(chunks, chunk)
-        seen |= chunk.anchors
-    return False
+    return is_too_much(flagged)
 
 
 def _goes_on(chunks: list[Chunk], chunk: Chunk) -> bool:
@@ -61,7 +60,7 @@ def unknown_anchors(chunks: Iterable[tuple[Chunk, int]]) -> Iterator[Fault]:
             if alias.name not in seen:
                 sentence = f"Unknown alias `*{alias.name}`: no anchor `&{alias.name}` comes before it."
                 yield Fault(alias.span.shift(start), sentence, "unknown-anchor")
-        seen |= chunk.anchors
+        seen.update(one.name for one in chunk.anchors)
 
 
 def ends_document(chunk: Chunk) -> bool:

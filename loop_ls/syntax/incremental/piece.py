@@ -10,10 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from loop_ls.syntax.incremental.split import SECTIONS, Follower, Kind, State
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
+from loop_ls.syntax.yaml.anchors import Anchored
 from loop_ls.text.fault import Fault
 from loop_ls.text.record import equal_record, record
 
@@ -42,14 +43,22 @@ class Piece:
     order: int = 0
 
 
+class Bound(NamedTuple):
+    """An anchor that an alias of a chunk means: it was read in a chunk that begins `lines` further down, which are
+    less than none."""
+
+    anchored: Anchored
+    lines: int
+
+
 @record
 class Chunk:
     """Lines that are read together, and the pieces they hold (at least one).
 
     `follower`: what comes behind, as far as it matters for the reading. `refused`: libyaml does
     not take it. `ended`: refused, but what follows may complete it. `doubt`: reads well, but the
-    cut may be wrong. `anchors` are the names of anchors, `missing` the aliases whose anchor is
-    elsewhere.
+    cut may be wrong. `missing` are the aliases whose anchor is elsewhere, `bound` the anchors that those
+    mean. `added`: nodes that come from aliases and merge keys.
     """
 
     lines: tuple[str, ...]
@@ -62,8 +71,10 @@ class Chunk:
     refused: bool = False
     ended: bool = False
     doubt: bool = False
-    anchors: frozenset[str] = frozenset()
+    anchors: tuple[Anchored, ...] = ()
     missing: tuple[Alias, ...] = ()
+    bound: tuple[Bound, ...] = ()
+    added: int = 0
 
     @property
     def flagged(self) -> bool:

@@ -5,6 +5,9 @@ An alias that would make the tree too large or too deep when it is followed stan
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from loop_ls.syntax.nodes import Alias, Mapping, Node, Scalar, Sequence
 from loop_ls.text.fault import Fault
 from loop_ls.text.position import Span
@@ -15,16 +18,39 @@ MAX_DEPTH = 100
 MAX_ADDED = 20_000
 
 
-class Anchors:
-    """The anchors of one reading so far. `missing` are the aliases without an anchor in it."""
+class Anchored(NamedTuple):
+    """What an anchor marks; how many nodes and levels it has, aliases followed."""
 
-    def __init__(self) -> None:
+    name: str
+    node: Node
+    size: int
+    height: int
+
+
+class Anchors:
+    """The anchors of one reading so far. `outer` are those that stand in front of what is read, places relative to
+    it. `missing` are the aliases without an anchor in this reading; some of them may have an outer one."""
+
+    def __init__(self, outer: Iterable[Anchored] = ()) -> None:
+        self._outer = {one.name: one for one in outer}
         self.nodes: dict[str, Node] = {}
         self.missing: list[Alias] = []
         self.faults: list[Fault] = []
         self._open: set[str] = set()
-        self._weights: dict[int, tuple[int, int, Node]] = {}
-        self._added = 0
+        self._weights: dict[int, tuple[int, int, Node]] = {
+            id(one.node): (one.size, one.height, one.node) for one in self._outer.values()
+        }
+        self.added = 0
+
+    def found(self) -> tuple[Anchored, ...]:
+        """The anchors of this reading."""
+        return tuple(Anchored(name, node, *self._weights[id(node)][:2]) for name, node in self.nodes.items())
+
+    def target(self, name: str) -> Node | None:
+        """What an alias of this name would stand for here."""
+        if name in self.nodes:
+            return self.nodes[name]
+        return self._outer[name].node if name in self._outer and name not in self._open else None
 
     def begin(self, name: str) -> None:
         """The anchored collection begins: until its end, an alias of it would contain itself."""
@@ -38,15 +64,14 @@ class Anchors:
 
     def alias(self, name: str, span: Span, depth: int) -> Alias:
         """The alias at `depth`, with its target if it may have one."""
-        target = self.nodes.get(name)
+        target = self.target(name)
+        if name in self._open:
+            sentence = f"`*{name}` is inside its own anchor; an anchor cannot contain itself."
+            self.faults.append(Fault(span, sentence, "recursive-anchor"))
+        elif name not in self.nodes:
+            self.missing.append(Alias(span, name, None))
         if target is None:
-            alias = Alias(span, name, None)
-            if name in self._open:
-                sentence = f"`*{name}` is inside its own anchor; an anchor cannot contain itself."
-                self.faults.append(Fault(span, sentence, "recursive-anchor"))
-            else:
-                self.missing.append(alias)
-            return alias
+            return Alias(span, name, None)
         size, height, _ = self._weights[id(target)]
         if depth + height > MAX_DEPTH:
             sentence = f"`*{name}` is nested deeper than {MAX_DEPTH} levels; write the value out instead."
@@ -60,9 +85,9 @@ class Anchors:
 
     def afford(self, size: int) -> bool:
         """Whether that many nodes may still be added; they count from now on."""
-        if self._added + size > MAX_ADDED:
+        if self.added + size > MAX_ADDED:
             return False
-        self._added += size
+        self.added += size
         return True
 
     def _weigh(self, node: Node) -> tuple[int, int]:

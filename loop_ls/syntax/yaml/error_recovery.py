@@ -7,12 +7,13 @@ never matters, because it is asked only where libyaml gave up.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from collections.abc import Sequence as Lines
 from typing import NamedTuple
 
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
 from loop_ls.syntax.yaml import messages as faults
-from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchors
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchored, Anchors
 from loop_ls.syntax.yaml.escapes import unquoted
 from loop_ls.syntax.yaml.line_patterns import (
     DASH_WITHOUT_SPACE,
@@ -54,26 +55,28 @@ class Tolerated(NamedTuple):
 
     node: Node | None
     faults: tuple[Fault, ...]
-    anchors: frozenset[str]
+    anchors: tuple[Anchored, ...]
     missing: tuple[Alias, ...]
+    added: int
 
 
-def read(lines: Lines[str], dash: int | None = None) -> Tolerated:
-    """`dash`: where the item that the lines begin with should stand, if it stands elsewhere."""
-    reader = _Reader(lines, dash)
+def read(lines: Lines[str], dash: int | None = None, outer: Iterable[Anchored] = ()) -> Tolerated:
+    """`dash`: where the item that the lines begin with should stand, if it stands elsewhere. `outer`: anchors in
+    front of the lines."""
+    reader = _Reader(lines, dash, outer)
     reader.run()
     anchors = reader.anchors
     faults = sorted((*reader.faults, *anchors.faults), key=lambda fault: fault.span)
-    return Tolerated(reader.root, tuple(faults), frozenset(anchors.nodes), tuple(anchors.missing))
+    return Tolerated(reader.root, tuple(faults), anchors.found(), tuple(anchors.missing), anchors.added)
 
 
 class _Reader:
-    def __init__(self, lines: Lines[str], dash: int | None) -> None:
+    def __init__(self, lines: Lines[str], dash: int | None, outer: Iterable[Anchored]) -> None:
         self.lines, self.dash = lines, dash
         self.faults: list[Fault] = []
         self.root: Node | None = None
         self.stack: list[_Level] = []
-        self.anchors = Anchors()
+        self.anchors = Anchors(outer)
         self.values = ScalarRecovery(lines, self.faults, self.anchors)
         self.stray = -2  # the last line reported as stray text
 
@@ -292,7 +295,7 @@ class _Reader:
     def _key(self, written: str, span: Span) -> Scalar:
         if written[0] in "\"'":
             return Scalar(span, unquoted(written), Style.DOUBLE if written[0] == '"' else Style.SINGLE)
-        target = self.anchors.nodes.get(written[1:]) if written[0] == "*" else None
+        target = self.anchors.target(written[1:]) if written[0] == "*" else None
         return Scalar(span, target.text if isinstance(target, Scalar) else written)
 
     def _half_key(self, line: int, column: int, written: str, style: Style) -> None:

@@ -23,7 +23,7 @@ from yaml.events import (
 )
 
 from loop_ls.syntax.nodes import Alias, Entry, Mapping, Node, Scalar, Sequence, Style
-from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchors
+from loop_ls.syntax.yaml.anchors import MAX_DEPTH, Anchored, Anchors
 from loop_ls.syntax.yaml.composed import ODD_BREAKS, Composed
 from loop_ls.syntax.yaml.libyaml import Events, Feed, events
 from loop_ls.syntax.yaml.merge import MERGE, merge
@@ -48,11 +48,12 @@ class _Frame:
         self.parts: list[Any] = []
 
 
-def compose(lines: Lines[str], more: bool = False) -> Composed:
-    """The nodes of `lines`, places relative to the first of them. `more`: a line follows the last."""
+def compose(lines: Lines[str], more: bool = False, outer: Iterable[Anchored] = ()) -> Composed:
+    """The nodes of `lines`, places relative to the first of them. `more`: a line follows the last. `outer`: anchors
+    in front of them."""
     text = "\n".join(lines) + "\n" if more else "\n".join(lines)
     try:
-        return _Builder(lines, text).build(events(text))
+        return _Builder(lines, text, outer).build(events(text))
     except (YAMLError, UnicodeEncodeError) as error:
         raise rejected(error, lines, text) from None
 
@@ -78,11 +79,11 @@ def completes_behind(lines: Iterable[str], line: int) -> bool:
 
 
 class _Builder:
-    def __init__(self, lines: Lines[str], text: str) -> None:
+    def __init__(self, lines: Lines[str], text: str, outer: Iterable[Anchored]) -> None:
         self.lines = lines
         odd = any(character in text for character in ODD_BREAKS)
         self.offsets = offsets(lines) if odd else None
-        self.anchors = Anchors()
+        self.anchors = Anchors(outer)
 
     def place(self, mark: Any) -> Position:
         if self.offsets is None:
@@ -141,7 +142,7 @@ class _Builder:
 
     def composed(self, root: Node | None) -> Composed:
         found = self.anchors
-        return Composed(root, frozenset(found.nodes), tuple(found.missing), tuple(found.faults))
+        return Composed(root, found.found(), tuple(found.missing), tuple(found.faults), found.added)
 
     def scalar(self, event: Any) -> Scalar | None:
         value, written, anchor, tag = event.value, event.style, event.anchor, event.tag

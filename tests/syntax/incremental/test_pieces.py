@@ -131,8 +131,6 @@ def test_other_roots_are_read_as_a_whole(text: str, kind: str, pieces: list[str]
         'a: "x\ny: z"\nb: 1\n',
         "steps:\n  - run: 'x\n  - y'\n  - b\n",
         "a: [x,\nb]\nc: 1\n",
-        "a: &x 1\nb: *x\n",
-        "steps:\n  - &x {a: 1}\n  - *x\n",
         "? a\n: b\nc: 1\n",
         "<<: {a: 1}\na: 2\n",
         "steps:\n  one\n  - two\n",
