@@ -38,7 +38,8 @@ def taken_as(document: Document, caller: Element) -> tuple[str, ...]:
     """What a caller makes of the result of a workflow: see `Call`. The condition of a loop is not among it."""
     names = {f"{prefix}{caller.name}" for prefix in ("", "step.")}
     found = [use.slot.argument for use in caller.uses if use.name in EARLIER]
-    found += [one.name for one in document.elements if any(use.name in names for use in one.uses) and one is not caller]
+    readers = document.mentioning(caller.name)
+    found += [one.name for one in readers if any(use.name in names for use in one.uses) and one is not caller]
     return tuple(dict.fromkeys(name for name in found if name))
 
 

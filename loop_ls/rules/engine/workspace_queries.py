@@ -6,7 +6,11 @@ they were made of and outlive it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 from loop_ls.index.calls import circle_through, innermost_runs
+from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.graph.reachability import Closure
@@ -21,6 +25,7 @@ class Summaries:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Document, Summary]] = {}
+        self._called: dict[str, _Called] = {}
 
     def of(self, document: Document) -> Summary:
         known = self._known.get(document.uri)
@@ -30,8 +35,37 @@ class Summaries:
         self._known[document.uri] = (document, summary)
         return summary
 
+    def callers(self, workspace: Workspace, document: Document, find: Callable[[Document], Callers]) -> Callers:
+        """Who calls a workflow; looked for again only when a file that names it changed, or the name of any file."""
+        known = self._called.get(document.uri)
+        if known is None or not known.holds(workspace):
+            name = (workspace.key(document) or "").rpartition("/")[2]
+            naming = tuple(workspace.documents[uri] for uri in workspace.referring.get(name, ()))
+            known = _Called(workspace.roots, workspace.keys, workspace.referring, naming, find(document))
+            self._called[document.uri] = known
+        return known.callers
+
     def forget(self, uri: str) -> None:
         self._known.pop(uri, None)
+        self._called.pop(uri, None)
+
+
+class _Called(NamedTuple):
+    """The callers of a workflow, and all that they were found in."""
+
+    roots: Roots
+    keys: Mapping[str, tuple[str, ...]]
+    referring: Mapping[str, frozenset[str]]
+    naming: tuple[Document, ...]
+    callers: Callers
+
+    def holds(self, workspace: Workspace) -> bool:
+        return (
+            workspace.roots is self.roots
+            and workspace.keys is self.keys
+            and workspace.referring is self.referring
+            and all(workspace.documents.get(one.uri) is one for one in self.naming)
+        )
 
 
 class Neighbours:
@@ -86,6 +120,9 @@ class Neighbours:
         return None if match is None else self.workspace.by_key(match.key)
 
     def callers(self, document: Document) -> Callers:
+        return self._summaries.callers(self.workspace, document, self._callers)
+
+    def _callers(self, document: Document) -> Callers:
         return Callers(
             tuple(
                 Call(
