@@ -6,6 +6,7 @@ A circle has no largest number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from loop_ls.formats.workflow.local_condition import read_local
@@ -41,6 +42,41 @@ def workflow_calls(workspace: Workspace, document: Document) -> Calls:
 def element_calls(workspace: Workspace, document: Document, element: Element) -> Calls:
     """What one step or loop costs, all its iterations included."""
     return _Counter(workspace).element(document, element, (document.uri,))
+
+
+class CallTable:
+    """What each element of a workflow costs, counted once for everybody who asks. Elements are meant by their
+    positions."""
+
+    def __init__(self, workspace: Workspace, document: Document) -> None:
+        counter, path = _Counter(workspace), (document.uri,)
+        self._graph = document.graph
+        self._each = [counter.element(document, one, path) for one in document.elements]
+        alike: dict[Calls, list[int]] = {}
+        for position, calls in enumerate(self._each):
+            alike.setdefault(calls, []).append(position)
+        #: few costs are different, so that sums need no look at each element
+        self._alike = {calls: self._graph.marks(positions) for calls, positions in alike.items()}
+
+    def of(self, position: int) -> Calls:
+        """One step or loop, all its iterations included."""
+        return self._each[position]
+
+    def with_dependencies(self, position: int) -> Calls:
+        """A step or loop with everything that has to be finished before."""
+        needed = [(calls, self._graph.count_needed(position, marks)) for calls, marks in self._alike.items()]
+        return _sum((calls, number) for calls, number in needed if number)
+
+    def whole(self) -> Calls:
+        """All elements, once."""
+        return _sum((calls, marks.bit_count()) for calls, marks in self._alike.items())
+
+
+def _sum(counted: Iterable[tuple[Calls, int]]) -> Calls:
+    total = NONE
+    for calls, number in counted:
+        total = total.plus(Calls(calls.least * number, None if calls.most is None else calls.most * number))
+    return total
 
 
 def asks_judge(workspace: Workspace, element: Element) -> bool:

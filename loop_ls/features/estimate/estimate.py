@@ -18,7 +18,7 @@ from loop_ls.formats.common.providers import PROVIDERS
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.settings.price import price_faults
 from loop_ls.formats.workflow.one_model import OneModel
-from loop_ls.index.calls import NONE, Calls, asks_judge, element_calls, most_iterations
+from loop_ls.index.calls import NONE, Calls, CallTable, asks_judge, element_calls, most_iterations
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.index.document import Document
 from loop_ls.index.effective import effective
@@ -69,12 +69,10 @@ def estimate_of_workflow(
     return Estimate(calls, usd, " ".join(why))
 
 
-def run_calls(workspace: Workspace, document: Document, element: Element | None = None) -> Calls:
-    """The calls that `estimate` tells of a run of a workflow, or of a step or loop with what it depends on; rounds and
-    plans of an enhance loop included. Lenses tell the same."""
-    calls = _once(workspace, document, run_with(document, element))
-    if element is not None:
-        return calls
+def run_calls(workspace: Workspace, document: Document, once: CallTable | None = None) -> Calls:
+    """The calls that `estimate` tells of a run of a workflow; rounds and plans of an enhance loop included. Lenses
+    tell the same."""
+    calls = (once or CallTable(workspace, document)).whole()
     from loop_ls.features.estimate.enhance import knobs_of, with_rounds
 
     own = knobs_of(workspace, document)

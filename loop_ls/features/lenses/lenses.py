@@ -16,7 +16,7 @@ from loop_ls.features.lenses.decisions import decisions
 from loop_ls.features.lenses.enhance import rounds_lenses
 from loop_ls.features.lenses.open_run import with_look
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign, spent
-from loop_ls.index.calls import element_calls, most_iterations
+from loop_ls.index.calls import CallTable, most_iterations
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
@@ -44,10 +44,11 @@ def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[Sho
     own = [run for run in runs if run.uri in ("", document.uri)]
     whole = next((run for run in reversed(own) if run.kind == "workflow"), None)
     in_rounds = whole if whole is not None and whole.rounds is not None else None
-    found = [*rounds_lenses(workspace, document, in_rounds), *_of_workflow(workspace, document, whole)]
-    for element in document.elements:
+    calls = CallTable(workspace, document)
+    found = [*rounds_lenses(workspace, document, in_rounds), *_of_workflow(workspace, document, whole, calls)]
+    for position, element in enumerate(document.elements):
         if element.loop is not None and element.name:
-            found += _of_loop(workspace, document, element, own)
+            found += _of_loop(workspace, document, position, own, calls)
         if whole is not None and _gave_outputs(whole) and element is not document.elements[0] and element.name:
             found.append(_from_here(document, element, whole))
     return tuple(found)
@@ -56,7 +57,7 @@ def workflow_lenses(workspace: Workspace, document: Document, runs: Sequence[Sho
 # -- the workflow ---------------------------------------------------------------------------------
 
 
-def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None) -> Iterator[Lens]:
+def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None, once: CallTable) -> Iterator[Lens]:
     top = document.head.get("name") or document.head.get("$schema")
     if top is None or not document.elements:
         return
@@ -74,7 +75,7 @@ def _of_workflow(workspace: Workspace, document: Document, run: ShownRun | None)
     yield start
     if callers := len(workspace.callers(document)):
         yield Lens(span, count(callers, "reference"))
-    calls = run_calls(workspace, document).most
+    calls = run_calls(workspace, document, once).most
     if calls is not None:
         yield Lens(span, f"≤ {count(calls, 'call')}")
 
@@ -100,7 +101,10 @@ def _gave_outputs(run: ShownRun) -> bool:
 # -- loops ----------------------------------------------------------------------------------------
 
 
-def _of_loop(workspace: Workspace, document: Document, element: Element, runs: Sequence[ShownRun]) -> Iterator[Lens]:
+def _of_loop(
+    workspace: Workspace, document: Document, position: int, runs: Sequence[ShownRun], once: CallTable
+) -> Iterator[Lens]:
+    element = document.elements[position]
     span = document.absolute(element.piece, Span(element.span.start, element.label_span.end))
     found = next(((run, run.loops[element.name]) for run in reversed(runs) if element.name in run.loops), None)
     if found is not None and found[1].status not in ENDED and found[0].status not in ENDED:
@@ -125,7 +129,7 @@ def _of_loop(workspace: Workspace, document: Document, element: Element, runs: S
         yield from with_look((start, ended), span, run) if own else (start, ended)
         return
     yield start
-    if (text := _costs(workspace, document, element)) is not None:
+    if (text := _costs(workspace, element, once.of(position).most, once.with_dependencies(position).most)) is not None:
         yield Lens(span, text)
 
 
@@ -137,15 +141,14 @@ def _started(element: Element, runs: Sequence[ShownRun]) -> ShownRun | None:
     return None
 
 
-def _costs(workspace: Workspace, document: Document, element: Element) -> str | None:
+def _costs(workspace: Workspace, element: Element, calls: int | None, whole: int | None) -> str | None:
+    """`whole`: with what the loop depends on."""
     limit = most_iterations(workspace, element)
     if limit is None:
         return None
     noun = "item" if element.loop_mode == "iterate" else "iteration"
-    calls = element_calls(workspace, document, element).most
     if calls is None:
         return f"≤ {count(limit, noun)}"
-    whole = run_calls(workspace, document, element).most
     more = f", {whole:,} with dependencies" if whole is not None and whole > calls else ""
     return f"≤ {count(limit, noun)} · ≤ {count(calls, 'call')}{more}"
 

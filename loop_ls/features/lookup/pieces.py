@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,18 +15,9 @@ if TYPE_CHECKING:
 
 
 def pieces_at(document: Document, line: int) -> tuple[int, tuple[Piece, ...]]:
-    """The line that the pieces around `line` count from, and those pieces (several share their lines
-    where the document could not be cut)."""
-    pieces = document.tree.pieces
-    start_of = document.tree.start_of
-    last = bisect_right(pieces, line, key=start_of) - 1
-    if last < 0:
-        return 0, ()
-    start = start_of(pieces[last])
-    first = last
-    while first > 0 and pieces[first - 1].lines is pieces[last].lines:
-        first -= 1
-    return start, tuple(pieces[first : last + 1])
+    """The line that the pieces around `line` count from, and those pieces."""
+    start, pieces = document.tree.around(line)
+    return start, tuple(pieces)
 
 
 def element_at(document: Document, line: int) -> Element | None:

@@ -97,6 +97,15 @@ class Graph:
         """Everything that has to be finished before `index` starts."""
         return frozenset(self._index(i) for i in bits(self._all.of(self._ids[index])))
 
+    def marks(self, indexes: Iterable[int]) -> int:
+        """A set of elements, for `count_needed`."""
+        return sum(1 << self._ids[index] for index in indexes)
+
+    def count_needed(self, index: int, among: int) -> int:
+        """How many elements of a set run when `index` and all that it depends on do."""
+        own = self._ids[index]
+        return ((self._all.of(own) | 1 << own) & among).bit_count()
+
     def depends(self, index: int, on: int) -> bool:
         return self._reaches(self._all, index, on)
 

@@ -19,7 +19,6 @@ from loop_ls.text.position import Position, Span
 
 if TYPE_CHECKING:
     from loop_ls.index.document import Document
-    from loop_ls.syntax.incremental.piece import Piece
 
 #: What an unused comment is reported as. It is no rule of a format and has no page.
 UNUSED = "unused-ignore"
@@ -61,21 +60,19 @@ def never_silent() -> frozenset[str]:
 
 def anchor(document: Document, at: Position) -> int:
     """The line that a comment about this place belongs to: the one on which its text begins."""
-    pieces = ((piece, start) for piece, start in _pieces(document) if start <= at.line < start + len(piece.lines))
-    texts = (span.shift(start) for piece, start in pieces for span in _texts(piece))
+    texts = _texts_around(document, at.line)
     return next((text.start.line for text in texts if text.start.line < at.line <= text.end.line), at.line)
 
 
 def _by_line(document: Document) -> dict[int, list[tuple[Span, Directive]]]:
     """Comments by the line that they are about."""
     found: dict[int, list[tuple[Span, Directive]]] = {}
-    inside = [span.shift(start) for piece, start in _pieces(document) for span in _texts(piece)]
     for number, line in enumerate(document.text.lines):
         match = _DIRECTIVE.search(line) if MARK in line else None
         if match is None or document.path.endswith((".json", ".jsonc")):
             continue
         span = Span(Position(number, match.start()), Position(number, match.end()))
-        if any(text.start <= span.start < text.end for text in inside):
+        if any(text.start <= span.start < text.end for text in _texts_around(document, number)):
             continue
         alone = not line[: match.start()].strip()
         directive = Directive(tuple(dict.fromkeys(_CODE.findall(match[1]))), alone)
@@ -152,14 +149,10 @@ class _Without:
 # -- reading --------------------------------------------------------------------------------------
 
 
-def _pieces(document: Document) -> Iterator[tuple[Piece, int]]:
-    for piece in document.tree.pieces:
-        yield piece, document.tree.start_of(piece)
-
-
-def _texts(piece: Piece) -> tuple[Span, ...]:
-    """The places of texts."""
-    return tuple(node.span for node in _scalars(piece.node))
+def _texts_around(document: Document, line: int) -> Iterator[Span]:
+    """The places of texts in the part of a document that a line is in."""
+    start, pieces = document.tree.around(line)
+    return (node.span.shift(start) for piece in pieces for node in _scalars(piece.node))
 
 
 def _scalars(node: Node | None) -> Iterator[Scalar]:

@@ -34,8 +34,8 @@ def on_actions(context: Context, params: JsonObject) -> list[JsonObject] | None:
     if asked is None:
         return None
     span, only, opened = asked.range(params), _only(params.get("context")), asked.opened
-    offered = [*_offered(opened, span), *_of_runs(context, opened, span.start)]
-    return [_written(context, opened, action, span) for action in offered if _wanted(action, only)]
+    offered = [*_offered(opened, span, only), *_of_runs(context, opened, span.start, only)]
+    return [_written(context, opened, action, span) for action in offered]
 
 
 def resolve(context: Context, action: JsonObject) -> JsonObject:
@@ -66,31 +66,37 @@ def _only(context: object) -> list[str]:
     return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
 
 
-def _offered(opened: OpenDocument, span: Span) -> Iterator[Action]:
-    findings = opened.findings
-    yield from actions(opened.document, findings, span)
-    everything = fix_all(opened.document, findings, opened.workspace)
-    if everything is not None:
-        yield everything
-    yield from extract(opened.workspace, opened.document, span.start, os.path.lexists)
-    yield from loop_places(opened.document, span.start)
-    yield from loop_switch(opened.document, span.start)
-    yield from ignoring(opened.document, findings, span)
+def _offered(opened: OpenDocument, span: Span, only: Sequence[str]) -> Iterator[Action]:
+    """Nothing is looked for that is not wanted: on each save editors ask for one kind, of the whole file."""
+    document, findings = opened.document, opened.findings
+    if _wanted(ActionKind.QUICKFIX, only):
+        yield from actions(document, findings, span)
+    if _wanted(ActionKind.FIX_ALL, only):
+        everything = fix_all(document, findings, opened.workspace)
+        if everything is not None:
+            yield everything
+    if _wanted(ActionKind.EXTRACT, only):
+        yield from extract(opened.workspace, document, span.start, os.path.lexists)
+    if _wanted(ActionKind.REWRITE, only):
+        yield from loop_places(document, span.start)
+        yield from loop_switch(document, span.start)
+    if _wanted(ActionKind.QUICKFIX, only):
+        yield from ignoring(document, findings, span)
 
 
-def _of_runs(context: Context, opened: OpenDocument, cursor: Position) -> Iterator[Action]:
+def _of_runs(context: Context, opened: OpenDocument, cursor: Position, only: Sequence[str]) -> Iterator[Action]:
     views = context.runs.views(opened)
-    yield from preview(opened.document, views)
-    if not context.client.facts.draws_lenses:
+    if _wanted(ActionKind.PREVIEW, only):
+        yield from preview(opened.document, views)
+    if _wanted(ActionKind.RUN, only) and not context.client.facts.draws_lenses:
         yield from lens_actions(lenses(opened.workspace, opened.document, views), cursor)
 
 
-def _wanted(action: Action, only: Sequence[str]) -> bool:
+def _wanted(kind: ActionKind, only: Sequence[str]) -> bool:
     """`only` names kinds and stands for their sub-kinds too. Fixing everything is never a mere suggestion."""
-    kind = action.kind.value
     if not only:
-        return action.kind is not ActionKind.FIX_ALL
-    return any(not wanted or kind == wanted or kind.startswith(wanted + ".") for wanted in only)
+        return kind is not ActionKind.FIX_ALL
+    return any(not wanted or kind.value == wanted or kind.value.startswith(wanted + ".") for wanted in only)
 
 
 def _written(context: Context, opened: OpenDocument, action: Action, span: Span) -> JsonObject:
@@ -144,7 +150,7 @@ def _same(opened: OpenDocument, data: JsonObject) -> Action | None:
         span = Span(Position(0, 0), opened.document.text.end)
     alike = [
         action
-        for action in _offered(opened, span)
+        for action in _offered(opened, span, [str(data.get("kind"))])
         if action.title == data.get("title") and action.kind.value == data.get("kind")
     ]
     return alike[0] if alike else None

@@ -11,6 +11,7 @@ from loop_ls.features.estimate.estimate import estimate, run_calls
 from loop_ls.features.hover.hover import hover
 from loop_ls.features.lenses.lenses import lenses
 from loop_ls.formats.settings.model import Settings, read_settings
+from loop_ls.index.calls import CallTable, element_calls
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.workspace import Workspace
 
@@ -128,3 +129,12 @@ def test_so_it_does_for_definitions(ask: Any, settings: str, most: int) -> None:
     titles = [lens.title for lens in lenses(workspace, asked.document)]
     assert f"1 stage · ≤ {most} iterations" in titles
     assert f"At most {most} iterations" in estimate(workspace, asked.document).why
+
+
+@pytest.mark.parametrize("settings", ["", LOCAL, LIMIT])
+def test_what_a_loop_costs_with_its_dependencies_is_what_its_estimate_says(ask: Any, settings: str) -> None:
+    workspace, document, _ = project(ask, settings)
+    table = CallTable(workspace, document)
+    for position, element in enumerate(document.elements):
+        assert table.of(position) == element_calls(workspace, document, element)
+        assert table.with_dependencies(position) == estimate(workspace, document, element).calls

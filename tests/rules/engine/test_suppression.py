@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import yaml
 
@@ -9,6 +11,7 @@ from loop_ls.features.actions.suppress import ignoring
 from loop_ls.index.disk.roots import Roots
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.rules.engine import suppression
 from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.registry import Rule, all_rules
@@ -257,3 +260,19 @@ def test_UP_16_what_cannot_be_read_is_told_whatever_a_comment_says(path: str, br
     assert told.message == f"`{code}` cannot be ignored, so this comment has no effect"
     offered = ignoring(document, found, Span(Position(0, 0), document.text.end))
     assert not [one for one in offered if code in one.title]
+
+
+def test_the_line_of_a_comment_is_found_without_a_look_at_the_rest_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = "".join(f"  - name: s{number}\n    run: |\n      Say {number}\n" for number in range(300))
+    document = Document.open("file:///w/flow.yaml", f"{HEAD}steps:\n{steps}")
+    first = HEAD.count("\n") + 1 + 3 * 150
+    looked: list[object] = []
+    scalars = suppression._scalars
+
+    def counted(node: Any) -> Any:
+        looked.append(node)
+        return scalars(node)
+
+    monkeypatch.setattr(suppression, "_scalars", counted)
+    assert suppression.anchor(document, Position(first + 2, 8)) == first + 1
+    assert len(looked) < 10
