@@ -6,7 +6,6 @@ Folds of a piece are kept as long as the piece is the same; a long file pays for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from loop_ls.features.answers import Fold
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from loop_ls.syntax.tree import Piece
 
 _DEPTH = 40
+#: Documents whose folds are remembered, by piece.
+_DOCUMENTS = 4
+_known: dict[str, dict[Piece, tuple[Fold, ...]]] = {}
 
 
 def folds(document: Document) -> tuple[Fold, ...]:
@@ -27,17 +29,23 @@ def folds(document: Document) -> tuple[Fold, ...]:
     found: dict[int, Fold] = {}
     section: int | None = None
     last = 0
+    known = _known.pop(document.uri, {})
+    fresh: dict[Piece, tuple[Fold, ...]] = {}
     for start, piece, _ in with_starts(document):
         if piece.kind != "item" and section is not None:
             _add(found, Fold(section, last))
             section = None
         if piece.kind == "head":
             section = start + (piece.key.span.start.line if piece.key is not None else 0)
-        for fold in piece_folds(piece):
+        own = fresh[piece] = known.get(piece) or _piece_folds(piece)
+        for fold in own:
             _add(found, Fold(fold.start + start, fold.end + start, fold.comment))
         last = start + _last_line(piece.lines)
     if section is not None:
         _add(found, Fold(section, last))
+    _known[document.uri] = fresh
+    while len(_known) > _DOCUMENTS:
+        _known.pop(next(iter(_known)))
     return tuple(found[line] for line in sorted(found))
 
 
@@ -46,8 +54,7 @@ def _add(found: dict[int, Fold], fold: Fold) -> None:
         found[fold.start] = fold
 
 
-@lru_cache(maxsize=4096)
-def piece_folds(piece: Piece) -> tuple[Fold, ...]:
+def _piece_folds(piece: Piece) -> tuple[Fold, ...]:
     """Relative to the first line of the piece."""
     first = piece.key.span.start.line if piece.key is not None else None
     nodes = list(_nodes(piece.node, first, 0))

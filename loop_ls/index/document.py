@@ -6,7 +6,7 @@ a name, a need or a variable changes. Nothing here knows other files (see `index
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING
@@ -205,6 +205,11 @@ class Document:
     def names(self) -> NameTable:
         """Every name that a step, loop or `accumulate` of this file defines."""
         return NameTable(self._names.defined, self._element)
+
+    @property
+    def defined(self) -> Set[str]:
+        """The names of `names`."""
+        return self._names.defined.keys()
 
     def definition(self, name: str) -> Definition | None:
         """The first definition of a name: the one that counts."""

@@ -18,6 +18,7 @@ from loop_ls.formats.common.key_table import Type
 from loop_ls.formats.common.typed_mapping import Block, Field, Pair
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
+from loop_ls.index.piece_facts import Facts
 from loop_ls.index.top_level import Top
 from loop_ls.text.position import Position, Span
 
@@ -34,12 +35,22 @@ def workflow_tokens(document: Document, span: Span | None) -> tuple[Token, ...]:
             break
         if span is not None and start + len(piece.lines) <= span.start.line:
             continue
-        raw = _top(facts.top) if facts.top is not None else ()
-        for element in facts.elements:
-            raw = (*raw, *_element(element))
-        own = [_placed(document, start, one) for one in raw]
-        found += sorted(one for one in own if span is None or span.start.line <= one.line <= span.end.line)
+        own = [one._replace(line=one.line + start) for one in _of_part(document, facts)]
+        found += (one for one in own if span is None or span.start.line <= one.line <= span.end.line)
     return tuple(apart(found))
+
+
+def tokens_of_part(document: Document, facts: Facts) -> tuple[Token, ...]:
+    """The tokens of one piece, lines counted from its first one. They change with the piece, and
+    when one of the names that it mentions is defined or no more."""
+    return tuple(apart(_of_part(document, facts)))
+
+
+def _of_part(document: Document, facts: Facts) -> list[Token]:
+    raw = _top(facts.top) if facts.top is not None else ()
+    for element in facts.elements:
+        raw = (*raw, *_element(element))
+    return sorted(_token(document, one) for one in raw)
 
 
 class _Raw(NamedTuple):
@@ -51,12 +62,12 @@ class _Raw(NamedTuple):
     variable: str = ""
 
 
-def _placed(document: Document, start: int, raw: _Raw) -> Token:
+def _token(document: Document, raw: _Raw) -> Token:
     (line, column), (_, end) = raw.span
     kind, modifiers = raw.type, raw.modifiers
     if raw.variable:
         kind, modifiers = _kind(document, raw.variable)
-    return Token(line + start, column, end - column, kind, modifiers)
+    return Token(line, column, end - column, kind, modifiers)
 
 
 def _kind(document: Document, variable: str) -> tuple[TokenType, int]:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from loop_ls.features.semantic_tokens.token import Token, TokenType
 from loop_ls.features.semantic_tokens.tokens import tokens
-from loop_ls.server.documents.position_mapping import PositionMapping
+from loop_ls.server.documents.token_results import encoded
 from loop_ls.server.routes.requests import about
 from loop_ls.text.json_value import JsonObject
-from loop_ls.text.position import Position
 
 if TYPE_CHECKING:
     from loop_ls.server.context import Context
-
-
-_INDEX = {kind: index for index, kind in enumerate(TokenType)}
 
 
 def on_full(context: Context, params: JsonObject) -> JsonObject | None:
     asked = about(context, params)
     if asked is None:
         return None
-    data = encoded(asked.places, tokens(asked.document))
+    data = context.token_results.encoded(asked.opened.key, asked.document, asked.places)
     return {"resultId": context.token_results.keep(asked.opened.key, data), "data": data}
 
 
@@ -32,7 +27,7 @@ def on_delta(context: Context, params: JsonObject) -> JsonObject | None:
     if asked is None:
         return None
     before = context.token_results.before(asked.opened.key, params.get("previousResultId"))
-    data = encoded(asked.places, tokens(asked.document))
+    data = context.token_results.encoded(asked.opened.key, asked.document, asked.places)
     name = context.token_results.keep(asked.opened.key, data)
     if before is None:
         return {"resultId": name, "data": data}
@@ -46,29 +41,22 @@ def on_range(context: Context, params: JsonObject) -> JsonObject | None:
     return {"data": encoded(asked.places, tokens(asked.document, asked.range(params)))}
 
 
-def encoded(places: PositionMapping, found: Iterable[Token]) -> list[int]:
-    """Five numbers for each: lines and columns count from the token before."""
-    data: list[int] = []
-    last_line = last_column = 0
-    for token in found:
-        column = places.position(Position(token.line, token.column))["character"]
-        end = places.position(Position(token.line, token.column + token.length))["character"]
-        if token.line != last_line:
-            last_column = 0
-        data += (token.line - last_line, column - last_column, end - column, _INDEX[token.type], token.modifiers)
-        last_line, last_column = token.line, column
-    return data
-
-
 def difference(before: list[int], after: list[int]) -> list[JsonObject]:
     """One edit of whole tokens: what is typed changes one stretch."""
     most = min(len(before), len(after))
-    head = 0
-    while head < most and before[head : head + 5] == after[head : head + 5]:
-        head += 5
-    tail = 0
-    while tail < most - head and before[-5 - tail : len(before) - tail] == after[-5 - tail : len(after) - tail]:
-        tail += 5
+    head = _alike(most, lambda start, end: before[start:end] == after[start:end])
+    old, new = len(before), len(after)
+    tail = _alike(most - head, lambda start, end: before[old - end : old - start] == after[new - end : new - start])
     if len(before) == len(after) == head:
         return []
     return [{"start": head, "deleteCount": len(before) - head - tail, "data": after[head : len(after) - tail]}]
+
+
+def _alike(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many numbers are the same from one end on, in whole tokens: in long stretches first, then in shorter ones."""
+    found, step = 0, 5 * 4096
+    while step:
+        while found + step <= most and same(found, found + step):
+            found += step
+        step = step // 2 // 5 * 5
+    return found

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from loop_ls.features.semantic_tokens.token import MODIFIERS, TokenType
+from loop_ls.features.semantic_tokens.tokens import tokens
+from loop_ls.index.document import Document
+from loop_ls.index.piece_facts import Facts
 from loop_ls.server.capabilities import TOKEN_MODIFIERS, TOKEN_TYPES
+from loop_ls.server.documents import token_results
+from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.routes.semantic_tokens import difference
+from loop_ls.text.position import span
 from tests.server.support.full import OTHER, Full
 from tests.server.support.raw import RawClient, insert
 
@@ -186,3 +192,40 @@ def test_odd_params_cost_one_request_and_unknown_documents_get_nothing(full: Ful
     full.client.open("untitled:foreign.yaml", "a: [1\n")
     assert full.ask(f"textDocument/{method}", {"textDocument": {"uri": "untitled:foreign.yaml"}}) is None
     assert b"Traceback" not in full.client.log
+
+
+def test_tokens_are_made_again_for_the_part_that_changed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    plain = token_results.tokens_of_part
+
+    def counted(document: Document, facts: Facts) -> object:
+        asked.append(facts)
+        return plain(document, facts)
+
+    monkeypatch.setattr(token_results, "tokens_of_part", counted)
+    head = "$schema: workflow/v2.0\nname: x\nversion: 1.0.0\nexecution: {provider: ollama, model: m}\nsteps:\n"
+    text = head + "".join(f"  - name: s{n}\n    run: Say {{{{s{n - 1}}}}} é {{{{late}}}}\n" for n in range(1, 40))
+    document = Document.open("file:///w/flow.yaml", text)
+    results = token_results.TokenResults(cast(Any, None))
+
+    def told(document: Document) -> int:
+        asked.clear()
+        found = results.encoded("key", document, PositionMapping(document.text, "utf-16"))
+        count = len(asked)
+        plain_tokens = token_results.encoded(PositionMapping(document.text, "utf-16"), tokens(document))
+        assert found == plain_tokens
+        return count
+
+    assert told(document) > 39
+    assert told(document) == 0
+    line = head.count("\n") + 2 * 20
+    typed = document.edit(span(line + 1, 9, line + 1, 9), "again ")
+    assert told(typed) == 1
+    longer = typed.edit(span(line + 1, 9, line + 1, 9), "again\n      and ")
+    assert told(longer) == 1
+    renamed = longer.edit(span(line, 10, line, 13), "other")
+    assert told(renamed) == 2
+    defined = renamed.edit(span(line, 10, line, 15), "late")
+    assert told(defined) >= 39
+    commented = defined.edit(span(0, 0, 0, 0), "# one more line\n")
+    assert told(commented) <= 2
