@@ -156,9 +156,8 @@ class DocumentLink:
     tooltip: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Whole lines, both ends shown: `start` stays visible, everything to `end` hides."""
+class Fold(NamedTuple):
+    """Whole lines, both ends shown: `start` stays visible, everything to `end` hides. A file has thousands."""
 
     start: int
     end: int

@@ -55,10 +55,12 @@ def _add(found: dict[int, Fold], fold: Fold) -> None:
 
 
 def _piece_folds(piece: Piece) -> tuple[Fold, ...]:
-    """Relative to the first line of the piece."""
+    """Relative to the first line of the piece; of those that begin on one line the longest."""
     first = piece.key.span.start.line if piece.key is not None else None
-    nodes = list(_nodes(piece.node, first, 0))
-    return (*nodes, *_comments(piece.lines))
+    found: dict[int, Fold] = {}
+    for fold in (*_nodes(piece.node, first, 0), *_comments(piece.lines)):
+        _add(found, fold)
+    return tuple(found.values())
 
 
 def _nodes(node: Node | None, owner: int | None, depth: int) -> Iterator[Fold]:
