@@ -134,6 +134,10 @@ class NameTable(Mapping[str, tuple[Definition, ...]]):
     def __contains__(self, name: object) -> bool:
         return name in self._defined
 
+    def is_of_element(self, name: str) -> bool:
+        """Whether a step or loop has this name, and not only collected outputs. Looks at no element."""
+        return any(owner.kind != "accumulate" for owner in self._defined.get(name, ()))
+
 
 class MentionTable(Mapping[str, tuple[Element, ...]]):
     """The elements of one version of a document that depend on a name, in no order."""

@@ -18,6 +18,7 @@ CAPABILITIES: Json = {
         "publishDiagnostics": {"relatedInformation": True, "versionSupport": True},
         "completion": {"completionItem": {"snippetSupport": True, "resolveSupport": {"properties": ["documentation"]}}},
         "hover": {"contentFormat": ["markdown"]},
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
     },
     "window": {"workDoneProgress": True},
 }

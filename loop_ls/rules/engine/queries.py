@@ -36,13 +36,14 @@ from loop_ls.text.json_value import as_object
 @dataclass(slots=True)
 class QueryContext:
     """One file among others, as they are now. `errors_of` counts the errors of another workflow;
-    `near`, `readers`, `meanings` and `sorted_names` remember answers, since many elements ask the same."""
+    `near` and what follows it remember answers, since many elements ask the same."""
 
     document: Document
     neighbours: Neighbours
     errors_of: Callable[[str], int]
     names: NameTable
     near: dict[str, str | None] = field(default_factory=dict)
+    near_elements: dict[str, str | None] = field(default_factory=dict)
     readers: tuple[int, ...] | None = None
     meanings: dict[str, Known | None] = field(default_factory=dict)
     sorted_names: tuple[str, ...] | None = None
@@ -83,11 +84,9 @@ def places(world: QueryContext, name: str) -> tuple[Definition, ...]:
 
 
 def near_name(world: QueryContext, name: str) -> str | None:
-    return nearest(name, (known for known in _sorted_names(world) if _is_element(world, known)))
-
-
-def _is_element(world: QueryContext, name: str) -> bool:
-    return any(one.kind != "accumulate" for one in world.names.get(name, ()))
+    if name not in world.near_elements:
+        world.near_elements[name] = nearest(name, filter(world.names.is_of_element, _sorted_names(world)))
+    return world.near_elements[name]
 
 
 def near_variable(world: QueryContext, name: str) -> str | None:
