@@ -17,15 +17,27 @@ _OPEN = (
     r"(?:[\W_]*?(?:\[[ \t]*\]|[\u2610\u25a1\u25cb\u2b1c]|~~)"
     r"|[ \t]*[-*+\u2022][ \t]+[\W_]*pass[^\n]*\n(?:[^\n]+\n)*?[ \t]*[-*+\u2022][ \t]+[\W_]*fail(?![^\W_]))"
 )
-#: A field of that name which says no: `{"pass": false}`.
-_DENIED = r"[\"'`*_]*[ \t]*[:=][\"'`*_ \t]*(?:false|no)[\"'`*_.!]*\s*(?:\}|,\s*\"|\n|$)"
+#: A field or heading of that name which says no: `{"pass": false}`, `PASS: 0 of 3`, `PASS - no`.
+_DENIED = (
+    r"[\"'`*_]*[ \t]*(?:[:=,\u2013\u2014-]+[\"'`*_\s]*"
+    r"(?:false|no|none|not|nein|non|n/a|0(?:\.0+)?)[\"'`*_.!]*\s*(?:\}|,\s*\"|\n|$|(?<=0)[ \t]*(?:/|of\b|out\b))"
+    r"|[:=]?[ \t]*[\u274c\u2717\u2718\u2716])"
+)
+#: What makes of it a sentence or heading about passing: `PASS is not possible`, `Pass criteria:`, `PASS?`.
+_ABOUT = (
+    r"[\"'`*_)\]]*(?:[ \t]*\?|[ \t]+(?:is|was|would|could|should|can|cannot|can't|may|might|if|unless|only|not|through"
+    r"|requires?|criteri(?:on|a)|rates?|marks?|thresholds?|conditions?|requirements?|checks?|tests?|cases?|counts?"
+    r"|scores?|items?|\d+)(?![^\W_]))"
+)
+#: The other verdict in the same line, whatever stands between: `PASS oder FAIL: FAIL`.
+_BOTH = r"[^\n]*(?<![^\W_])(?-i:FAIL(?:ED)?)(?![^\W_])"
 #: What stands before a verdict, in mark-up or not: `**Verdict:** FAIL`, `## Result`, `The final answer is PASS`.
 _BEFORE = (
     r"[\W_]*(?:(?:(?:my|the|final|overall)[\W_]+){0,3}"
     r"(?:verdict|result|answer|assessment|conclusion|decision|evaluation|outcome|status|judge?ment)"
     rf"[ \t]*(?:(?:is|would be)\b|[^\w \t]|_)[\W_]*)?(?:{_CHOICE}[\W_]*)?"
 )
-_PASSES = rf"(?!{_CHOICE})pass(?:ed|es)?(?![^\W_])(?!{_DENIED})"
+_PASSES = rf"(?!{_CHOICE})pass(?:ed|es)?(?![^\W_])(?!{_DENIED}|{_ABOUT}|{_BOTH})"
 _SAID = re.compile(rf"(?!{_OPEN}){_BEFORE}(?:(?P<fail>fail(?:ed|s)?(?![^\W_]))|{_PASSES})", re.IGNORECASE)
 #: The same of an answer that says PASS, for whoever looks for a pattern.
 SAYS_PASS = rf"(?i)^(?!{_OPEN}){_BEFORE}{_PASSES}"
@@ -37,8 +49,8 @@ def asks_for_verdict(prompt: str) -> bool:
 
 
 def verdict_in(answer: str) -> Literal["pass", "fail"] | None:
-    """What an answer begins with, behind mark-up and words such as `Verdict:`; None: with neither, or with
-    both, as in a form of which one is marked."""
+    """What an answer begins with, behind mark-up and words such as `Verdict:`; None: with neither, with both, as in a
+    form of which one is marked, or with a sentence about passing (`PASS is not possible`)."""
     found = _SAID.match(answer)
     if found is None:
         return None
