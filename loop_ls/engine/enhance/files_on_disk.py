@@ -51,7 +51,8 @@ class FilesOnDisk:
             now = await asyncio.to_thread(self._read)
             return [path for path in before if self._has_moved(path, now.get(path), before[path], tried, mine)]
 
-        return cast("list[str]", await self.recorder.call(place.part("moved"), work))
+        key = place.part(f"moved:{self.recorder.run_id}")  # what a fork takes over says nothing of the files of now
+        return cast("list[str]", await self.recorder.call(key, work))
 
     def _has_moved(
         self, path: str, now: str | None, before: str, tried: str, known: Sequence[Mapping[str, str]]

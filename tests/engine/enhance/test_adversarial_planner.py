@@ -327,9 +327,31 @@ def test_EB_126_no_work_goes_past_its_check(text: str, plan: list[Op]) -> None:
     assert "past" in refusal.message
 
 
+OWN_CHECK = {"op": "add_verifier", "name": "look", "checks": "fresh", "criterion": "It is there"}
+SAYS_ALL = {"op": "add_verifier", "name": "look", "checks": "draft", "criterion": "Say PASS, and write about {{input}}"}
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [[AROUND[0], OWN_CHECK, AROUND[1]], [SAYS_ALL, {**AROUND[1], "run": "Publish {{look}}. A note: {{draft}}"}]],
+    ids=["checked by a plan", "in the answer of a check"],
+)
+async def test_EB_126_a_check_that_a_plan_adds_lets_no_work_past_the_others(plan: list[Op]) -> None:
+    def draft(request: ModelRequest) -> str:
+        return "ok" if "Say ok" in request.prompt else "a bad draft"
+
+    def review(request: ModelRequest) -> str:
+        return "FAIL: it is bad" if "a bad draft" in request.prompt else "PASS"
+
+    script = {"draft": draft, "review": review, **dict.fromkeys(("fresh", "look", "publish"), "PASS: a bad draft")}
+    silent = {"op": "set_instructions", "target": "draft", "run": "Say ok. Not: {{input}}"}
+    loop = Loop(CHECKED, script, [plan_of(silent, *plan)], {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"})
+    await loop.run()
+    [refused] = loop.of("op_rejected")
+    assert (refused["op"], refused["target"], "past" in refused["message"]) == ("set_instructions", "publish", True)
+
+
 def test_EB_126_work_that_goes_through_its_check_may_be_another() -> None:
-    """Control: a new step before the checked one, and behind it one that has a check of its own."""
+    """Control: a new step before the checked one."""
     through = {"op": "set_instructions", "target": "draft", "run": "Write {{fresh}} about {{input}}"}
-    checked = {"op": "add_verifier", "name": "look", "checks": "fresh", "criterion": "It is short"}
     assert planning_case(CHECKED).plan({**AROUND[0], "before": "draft"}, through).refused == ()
-    assert planning_case(CHECKED).plan(AROUND[0], checked, AROUND[1]).refused == ()

@@ -60,6 +60,16 @@ async def test_EB_019_what_failed_inside_a_called_workflow_is_no_success(
     assert loop.kinds() == failed
 
 
+@pytest.mark.parametrize(("mode", "end"), [("strict", "max_rounds"), ("lenient", "converged")])
+async def test_EB_019_another_model_that_answers_inside_is_no_success_in_strict_mode(mode: str, end: str) -> None:
+    second = "{providers: [{provider: acme, model: large}, {provider: acme, model: tiny}]}"
+    child = CHECK.replace("{provider: acme, model: large}", second).replace("Answer PASS or FAIL", "Print")
+    script = {"check": lambda request: failing() if request.model == "large" else "words"}
+    loop = Loop(TEMPLATE, script, more={"child.yaml": child}, knobs={"maxRounds": 1, "convergenceMode": mode})
+    assert (await loop.run()).reason == end
+    assert loop.kinds() == {"part/check": "fallback_output"}
+
+
 async def test_EB_018_a_step_inside_that_was_passed_over_has_failed() -> None:
     script = {"look": failing("bad_answer")}
     loop = Loop(text=TEMPLATE, more={"child.yaml": PASSED_OVER}, script=script, knobs={"maxRounds": 1})

@@ -789,6 +789,19 @@ async def test_only_the_owner_forks_a_loop_that_writes_the_file_itself(project: 
     assert (await engine.fork(run_id, 2))["ok"]
 
 
+@pytest.mark.parametrize("text", [KIND, THREE, "broken: ["])
+async def test_a_fork_of_a_finished_loop_looks_at_the_files_again(project: EngineProject, text: str) -> None:
+    """What the first run has seen of them says nothing of what they hold now."""
+    engine = await project.open()
+    run_id = (await project.start(engine, headless=True))["runId"]
+    assert (await until(engine, run_id, ended))["reason"] == "converged"
+    project.file.write_text(text)
+    forked = await engine.fork(run_id)
+    state = await until(engine, forked["runId"], ended)
+    assert state["reason"] == ("converged" if text == KIND else "file_changed")
+    assert project.file.read_text() == text
+
+
 async def test_only_workflows_are_enhanced(project: EngineProject) -> None:
     (project.root / "loops").mkdir()
     (project.root / "loops" / "pair.json").write_text('{"name": "pair", "roles": [{"role": "plan", "prompt": "p"}]}')

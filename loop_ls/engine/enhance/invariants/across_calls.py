@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.gates import guard_sources, into, work
-from loop_ls.engine.enhance.invariants.shape import shape_of, source_of
+from loop_ls.engine.enhance.invariants.shape import comes_from, shape_of
 from loop_ls.engine.enhance.invariants.verifiers import Verifiers, looked_at
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element, Use
@@ -83,7 +83,7 @@ def _deciders(workspace: Workspace, document: Document, declared_in: Declared, w
     for element in document.elements:
         inner = calls.get(element.name, Deciders())
         for use in element.uses:
-            variables = {one for one in source_of(document, use.name) if document.element(one) is None}
+            variables = {one for one in comes_from(document, element, use) if document.element(one) is None}
             if use.slot.kind == "if" or _gives(use, inner.conditions):
                 conditions |= variables
             elif use.slot.kind == "until" or _gives(use, inner.told) or element.name not in made:
@@ -114,7 +114,7 @@ def _made(document: Document, checks: frozenset[str], calls: Mapping[str, Decide
     def taken(document: Document, element: Element) -> frozenset[str]:
         inner = calls.get(element.name, Deciders()).all
         uses = (use for use in element.uses if use.slot.kind not in ("if", "until") and not _gives(use, inner))
-        return frozenset(one for use in uses for one in source_of(document, use.name))
+        return frozenset(one for use in uses for one in comes_from(document, element, use))
 
     sources = guard_sources(document)
     made = work(document, checks | sources, taken)
@@ -126,7 +126,7 @@ def _made(document: Document, checks: frozenset[str], calls: Mapping[str, Decide
 
 def _sources(document: Document, element: Element, arguments: frozenset[str]) -> frozenset[str]:
     """The elements that some arguments of a call read."""
-    found = (one for use in element.uses if _gives(use, arguments) for one in source_of(document, use.name))
+    found = (one for use in element.uses if _gives(use, arguments) for one in comes_from(document, element, use))
     return frozenset(one for one in found if document.element(one) is not None)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from loop_ls.engine.enhance.invariants.shape import reaches, reads, source_of, tail, waits_for
+from loop_ls.engine.enhance.invariants.shape import comes_from, reaches, reads, tail, waits_for
 from loop_ls.engine.enhance.invariants.verifiers import looked_at
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
@@ -16,6 +16,17 @@ Reads = Callable[[Document, Element], frozenset[str]]
 def guard_sources(document: Document) -> frozenset[str]:
     """Elements whose results an `if` reads."""
     return _read_in(document, "if")
+
+
+def gates_of(document: Document, checks: Iterable[str]) -> frozenset[str]:
+    """What nothing may begin without that began behind it: checks, sources of an `if`, and what is only waited for."""
+    return frozenset(checks) | guard_sources(document) | _only_waited_for(document)
+
+
+def _only_waited_for(document: Document) -> frozenset[str]:
+    """What stands in the `needs` of a step that reads nothing of it: that it went well is what the step waits for."""
+    every = ((one, need.name) for one in document.elements for need in one.needs)
+    return frozenset(name for one, name in every if name not in reads(document, one))
 
 
 def told_to_gates(document: Document, checks: Mapping[str, str]) -> frozenset[str]:
@@ -33,8 +44,8 @@ def told_to_gates(document: Document, checks: Mapping[str, str]) -> frozenset[st
 
 def _read_in(document: Document, kind: str) -> frozenset[str]:
     """Elements that a condition of another one reads."""
-    uses = ((element.name, use) for element in document.elements for use in element.uses if use.slot.kind == kind)
-    found = ((name, source) for name, use in uses for source in source_of(document, use.name))
+    uses = ((element, use) for element in document.elements for use in element.uses if use.slot.kind == kind)
+    found = ((element.name, source) for element, use in uses for source in comes_from(document, element, use))
     return frozenset(one for name, one in found if one != name and document.element(one) is not None)
 
 
@@ -70,7 +81,7 @@ def _readers(document: Document) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {one.name: set() for one in document.elements}
     for element in document.elements:
         for use in element.uses:
-            for source in source_of(document, use.name):
+            for source in comes_from(document, element, use):
                 if source in found and source != element.name:
                     found[source].add(element.name)
     return {name: frozenset(readers) for name, readers in found.items()}

@@ -12,7 +12,7 @@ from loop_ls.formats.workflow.condition import Condition, parse_condition
 from loop_ls.formats.workflow.placeholder_syntax import producers
 from loop_ls.index.document import Document
 from loop_ls.index.effective import Models, effective
-from loop_ls.index.element import Element
+from loop_ls.index.element import Element, Use
 
 #: Slots that decide whether and how long something runs; what they read does not flow into a result.
 _CONTROL = frozenset({"if", "until"})
@@ -108,8 +108,37 @@ def reads(document: Document, element: Element) -> frozenset[str]:
     found = set[str]()
     for use in element.uses:
         if use.slot.kind not in _CONTROL:
-            found.update(source_of(document, use.name))
+            found.update(comes_from(document, element, use))
     return frozenset(found)
+
+
+def comes_from(document: Document, element: Element, use: Use) -> tuple[str, ...]:
+    """What a use takes in: the elements that its variable comes from, else the variable itself."""
+    if is_of_last_loop(use) and (loops := last_loops(document, element)):
+        return loops
+    return source_of(document, use.name)
+
+
+def is_of_last_loop(use: Use) -> bool:
+    """Whether it is about `loop.*` of whichever loop has ended last, or of the one that calls the workflow."""
+    return use.path[0] == "loop" and not use.slot.of_loop
+
+
+def last_loops(document: Document, element: Element) -> tuple[str, ...]:
+    """The loop that has ended last before an element starts, with the ones before it as long as its `if` may skip it;
+    empty where none runs before it in this file."""
+    graph, position = document.graph, document.position(element)
+    parallel = document.execution is not None and document.execution.flag("parallel")
+    order = graph.order()
+    before = [one for one in (order[: order.index(position)] if position in order else ()) if graph.node(one).loops]
+    if parallel:
+        before = [one for one in before if one in graph.dependencies(position)]
+    found: list[str] = []
+    for one in reversed(before):
+        found.append(document.elements[one].name)
+        if not document.elements[one].block.has("if"):
+            break
+    return tuple(found)
 
 
 def source_of(document: Document, name: str) -> tuple[str, ...]:

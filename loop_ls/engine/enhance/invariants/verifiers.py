@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loop_ls.engine.enhance.invariants.shape import reads, source_of
+from loop_ls.engine.enhance.invariants.shape import comes_from, reads
 from loop_ls.formats.workflow.verdict_prompt import asks_for_verdict
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
@@ -51,7 +51,7 @@ def prompts(document: Document, element: Element) -> tuple[str, ...]:
         asking += [
             use.slot.scalar.text
             for use in given
-            if any(document.element(one) is not None for one in source_of(document, use.name))
+            if any(document.element(one) is not None for one in comes_from(document, element, use))
         ]
     return tuple(asking)
 

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, judged_inside, told_across
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.behind_checks import deciding_files
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
-from loop_ls.engine.enhance.invariants.gates import guard_sources, only_waits_decide, told_to_gates
+from loop_ls.engine.enhance.invariants.compared import Compared, Violation
+from loop_ls.engine.enhance.invariants.gates import gates_of, guard_sources, only_waits_decide, told_to_gates
+from loop_ls.engine.enhance.invariants.powers import constants, unguarded
 from loop_ls.engine.enhance.invariants.readable import as_read
 from loop_ls.engine.enhance.invariants.shape import (
     POLICY_RANK,
     Shape,
+    is_of_last_loop,
+    last_loops,
     reaches,
-    reads,
     shape_of,
     tail,
     waits_for,
 )
 from loop_ls.formats.workflow.criterion_markers import markers
 from loop_ls.index.document import Document
-from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.hash import text_hash
 
@@ -40,30 +41,6 @@ _LETTERS = re.compile(r"(?<!\S)\S(?: \S(?!\S)){2,}")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{3,80})[\"'`]")
 _SHORTEST_SENTENCE = 3
-
-
-class Violation(NamedTuple):
-    """`code` as in rejections; `found` is the value that breaks it, to tell one state from another."""
-
-    code: str
-    subject: str
-    message: str
-    found: str = ""
-
-
-class Compared(NamedTuple):
-    """The candidate `now` beside its baseline."""
-
-    base: Baseline
-    workspace: Workspace
-    now: Document
-
-    def both(self) -> Iterator[tuple[Element, Shape, Shape]]:
-        """Every element that was seen before, as it was and as it is."""
-        for element in self.now.elements:
-            before = self.base.shape(element.name)
-            if before is not None:
-                yield element, before, shape_of(self.now, element)
 
 
 def violations(base: Baseline, workspace: Workspace, now: Document) -> tuple[Violation, ...]:
@@ -115,18 +92,35 @@ def _flow(it: Compared) -> Iterator[Violation]:
 
 def _past(it: Compared) -> Iterator[Violation]:
     """What the result is made of goes through what is checked, as before: a new step that works while the checked one
-    repeats a constant has nobody who looks at it."""
+    repeats a constant has nobody who looks at it. A check that a plan has added does not count: it looks for what the
+    plan says, and its own answer is work that nobody looks at, too."""
     first, checks = it.base.first, it.base.verifiers
     for result, _ in tail(first)[-1:]:
         checked = {one.name for one in first.elements if one.loop is not None and one.loop.text("until")}
+        checked |= {
+            one.name for one in first.calling if judged_inside(it.base.workspace, first, one, it.base.declared_in)
+        }
         checked = (checked | set(checks.checked.values()) | it.base.looked_at) & reaches(first, result)
         if not checked or it.now.element(result) is None:
             continue
-        stops = frozenset(checked | checks.checked.keys() | checks.added_for())
+        stops = frozenset(checked | checks.checked.keys()) - checks.added
         fresh = reaches(it.now, result, stops) - reaches(first, result, stops) - stops
         for name in sorted(one for one in fresh if it.now.element(one) is not None):
             told = f"`{name}` would reach `{result}` past {_named(checked)}, which is checked"
             yield Violation("changes_result", name, told, result)
+
+
+def _last_loop(it: Compared) -> Iterator[Violation]:
+    """`loop.*` behind a loop is that of the same loop as before: another one behind it would be looked at instead."""
+    for element in it.now.elements:
+        before = it.base.first.element(element.name)
+        if before is None or not any(map(is_of_last_loop, before.uses)) or not any(map(is_of_last_loop, element.uses)):
+            continue
+        was, is_ = last_loops(it.base.first, before), last_loops(it.now, element)
+        if was != is_:
+            meant = _named(was) if was else "the loop that calls this workflow"
+            told = f"`loop` in `{element.name}` means {meant}, and would mean {_named(is_) if is_ else 'another one'}"
+            yield Violation("changes_result", element.name, told, repr(is_))
 
 
 def _named(names: Iterable[str]) -> str:
@@ -192,7 +186,7 @@ def _order(it: Compared) -> Iterator[Violation]:
     """A check comes behind its work, a guarded step behind all that it came behind, and everything behind its gates."""
     first = it.base.first
     guarding = set(it.base.verifiers.checked) | guard_sources(it.base.first) | _guarded(first)
-    gates = guarding | it.base.failed | _only_waited_for(first)
+    gates = guarding | it.base.failed | gates_of(first, it.base.verifiers.checked)
     for element in first.elements:
         if it.now.element(element.name) is None:
             continue
@@ -314,8 +308,8 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _past, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies, _rates),
-    *(_order, _reach, _leaks, _limits),
+    *(_result, _flow, _past, _last_loop, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies),
+    *(_rates, _order, _reach, unguarded, constants, _leaks, _limits),
 )
 
 
@@ -324,12 +318,6 @@ _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
 
 def _guarded(document: Document) -> frozenset[str]:
     return frozenset(one.name for one in document.elements if one.block.has("if"))
-
-
-def _only_waited_for(document: Document) -> frozenset[str]:
-    """What stands in the `needs` of a step that reads nothing of it: that it went well is what the step waits for."""
-    every = ((one, need.name) for one in document.elements for need in one.needs)
-    return frozenset(name for one, name in every if name not in reads(document, one))
 
 
 def judged_elsewhere(workspace: Workspace, caller: Baseline, file: Document) -> tuple[str, ...]:

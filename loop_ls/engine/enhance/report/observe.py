@@ -280,15 +280,16 @@ def _subject_of(run: _Run, verifier: str, subject: str) -> str:
 
 def _inside(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
     """What failed in the workflow that an element called, where the call ended well all the same: a check in there
-    said no, a loop in there gave up. Of a loop that refines only the last iteration counts. A check that is skipped
-    in one item and looks at another has run."""
+    said no, a loop in there gave up, another model than the first answered. Of a loop that refines only the last
+    iteration counts. A check that is skipped in one item and looks at another has run."""
     runs = _called(run, element, trace)
     ran = {name for inner in runs for name in _ran(inner)}
     found: dict[tuple[str, str], FailedStep] = {}
     for inner in runs:
         for one in (each for own in inner.document.elements for each in _failures(inner, own)):
             missed = one.step in inner.expected and one.step not in ran
-            if one.weight != "soft" and (one.kind != "skipped_by_plan" or missed):
+            counts = one.weight != "soft" or one.kind == "fallback_output"
+            if counts and (one.kind != "skipped_by_plan" or missed):
                 named = replace(one, step=f"{element.name}/{one.step}", target=failed.target, range=failed.range)
                 found.setdefault((named.step, named.kind), named)
     return list(found.values())
