@@ -17,20 +17,24 @@ _OPEN = (
     r"(?:[\W_]*?(?:\[[ \t]*\]|[\u2610\u25a1\u25cb\u2b1c]|~~)"
     r"|[ \t]*[-*+\u2022][ \t]+[\W_]*pass[^\n]*\n(?:[^\n]+\n)*?[ \t]*[-*+\u2022][ \t]+[\W_]*fail(?![^\W_]))"
 )
-#: A field or heading of that name which says no: `{"pass": false}`, `PASS: 0 of 3`, `PASS - no`.
+#: A field or heading of that name which says no: `{"pass": false}`, `PASS: 0 of 3`, `PASS - no`, `PASS: not met`.
+_NO = r"false|no|none|not|nein|n/a|0(?:\.0+)?|(?:not|nicht|non|pas)[ \t]+[^\W\d_]+"
 _DENIED = (
     r"[\"'`*_]*[ \t]*(?:[:=,\u2013\u2014-]+[\"'`*_\s]*"
-    r"(?:false|no|none|not|nein|non|n/a|0(?:\.0+)?)[\"'`*_.!]*\s*(?:\}|,\s*\"|\n|$|(?<=0)[ \t]*(?:/|of\b|out\b))"
+    rf"(?:{_NO})[\"'`*_.!]*\s*(?:\}}|,\s*\"|\n|$|(?<=0)[ \t]*(?:/|of\b|out\b))"
     r"|[:=]?[ \t]*[\u274c\u2717\u2718\u2716])"
 )
 #: What makes of it a sentence or heading about passing: `PASS is not possible`, `Pass criteria:`, `PASS?`.
 _ABOUT = (
-    r"[\"'`*_)\]]*(?:[ \t]*\?|[ \t]+(?:is|was|would|could|should|can|cannot|can't|may|might|if|unless|only|not|through"
-    r"|requires?|criteri(?:on|a)|rates?|marks?|thresholds?|conditions?|requirements?|checks?|tests?|cases?|counts?"
-    r"|scores?|items?|\d+)(?![^\W_]))"
+    r"[\"'`*_)\]]*(?:[ \t]*\?|[ \t]+(?:is|was|would|could|should|can|cannot|can't|may|might|if|unless|only|through"
+    r"|not|nicht|pas|non|requires?|criteri(?:on|a)|rates?|marks?|thresholds?|conditions?|requirements?|checks?|tests?"
+    r"|cases?|counts?|scores?|items?|\d+)(?![^\W_]))"
 )
-#: The other verdict in the same line, whatever stands between: `PASS oder FAIL: FAIL`.
-_BOTH = r"[^\n]*(?<![^\W_])(?-i:FAIL(?:ED)?)(?![^\W_])"
+#: The other verdict as well, in the same line or at either end of a later one: `PASS oder FAIL: FAIL`, `Verdict: FAIL`.
+_BOTH = (
+    r"(?:[^\n]*(?<![^\W_])|(?:[^\n]*\n)+(?:[^\w\n]*|[^\n]*[:=\u2013\u2014-][ \t\"'`*_]*))"
+    r"(?-i:FAIL(?:ED)?)(?![^\W_])"
+)
 #: What stands before a verdict, in mark-up or not: `**Verdict:** FAIL`, `## Result`, `The final answer is PASS`.
 _BEFORE = (
     r"[\W_]*(?:(?:(?:my|the|final|overall)[\W_]+){0,3}"

@@ -61,6 +61,13 @@ SAID = {
     "PASS: \u274c": None,
     "PASS \u2717": None,
     "PASS oder FAIL: FAIL": None,
+    "PASS nicht erreicht": None,
+    "PASS: nicht bestanden.": None,
+    "PASS: not ok": None,
+    "PASS: not one problem is left": "pass",
+    "PASS\nIt is short.\n\n**Final verdict:** FAIL": None,
+    "PASS!\nBut see below: FAIL": None,
+    "PASS\nIt does not FAIL anywhere": "pass",
     "PASS \u2014 no, FAIL": None,
     "Bananas are yellow": None,
     "": None,
@@ -72,3 +79,8 @@ def test_a_verdict_is_read_behind_mark_up_and_what_announces_it(answer: str, sai
     assert verdict_in(answer) == said
     assert (re.search(SAYS_PASS, answer) is not None) is (said == "pass")
     assert (regex.search(SAYS_PASS, answer) is not None) is (said == "pass")
+
+
+@pytest.mark.parametrize("rest", ["\n", ":", ": \n", "- ", "x: - ", "* FAI"])
+def test_a_long_answer_is_read_at_once(rest: str) -> None:
+    assert verdict_in("PASS\n" + rest * 200_000) == "pass"
