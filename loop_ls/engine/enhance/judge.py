@@ -200,6 +200,7 @@ class EnhanceJudge:
             self.course.baseline,
             self.course.ran_at_first,
             copy.workspace,
+            self.course.items_at_first,
         )
         if not is_outside(observed.failures):
             failed = failed_checks(turn.number, place.key, facts, document, self.checks)

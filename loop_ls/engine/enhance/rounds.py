@@ -6,7 +6,7 @@ loop and a person end one early.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -69,6 +69,12 @@ class EnhanceMemory:
         """What ran in round 1; nothing before its end is known."""
         first = self.observed.get(1)
         return () if first is None else first.ran
+
+    @property
+    def items_at_first(self) -> Mapping[str, int]:
+        """How many items the loops of round 1 went over."""
+        first = self.observed.get(1)
+        return {} if first is None else first.items
 
     @property
     def text(self) -> str:

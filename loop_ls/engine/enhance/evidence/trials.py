@@ -76,6 +76,7 @@ class Trial:
     failures: tuple[FailedStep, ...] = ()
     ran: tuple[str, ...] = ()
     ended: bool = False
+    items: Mapping[str, int] = field(default_factory=dict)
 
 
 class RecordedCase(TypedDict):
@@ -109,7 +110,8 @@ class TrialRecord(TypedDict):
 
 @dataclass
 class Trials:
-    """Makes trials. `made` counts all of them in this loop. `ran_at_first`: what ran in round 1, by case."""
+    """Makes trials. `made` counts all of them in this loop. `ran_at_first`: what ran in round 1, by case;
+    `items_at_first`: how many items its loops had at least."""
 
     plan: Plan
     knobs: Knobs
@@ -123,6 +125,7 @@ class Trials:
     bundle: Bundle = ALONE
     made: int = 0
     ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
+    items_at_first: dict[str, Mapping[str, int]] = field(default_factory=dict)
     _opened: dict[str, WorkingCopy] = field(default_factory=dict)
 
     @property
@@ -139,6 +142,9 @@ class Trials:
                 break
         if trial.outcome != "void" and turn.number == 1:
             self.ran_at_first[case.name] = self.ran_at_first.get(case.name, frozenset()) | frozenset(trial.ran)
+            known = self.items_at_first.get(case.name, {})
+            least = {name: min(count, known.get(name, count)) for name, count in trial.items.items()}
+            self.items_at_first[case.name] = {**known, **least}
         return trial
 
     async def _once(self, turn: Turn, text: str, case: TrialCase, place: Place) -> Trial:
@@ -155,6 +161,7 @@ class Trials:
             observed.failures,
             observed.ran,
             known["ended"],
+            observed.items,
         )
 
     async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
@@ -232,6 +239,7 @@ class Trials:
             baseline=self.course.baseline,
             ran=expected,
             workspace=copy.workspace,
+            items=self.items_at_first.get(case.name, {}) if turn.number > 1 else {},
         )
         if outcome.failure is not None and not observed.failures:
             error = {"code": outcome.failure.code, "message": outcome.failure.message}

@@ -6,7 +6,7 @@ second call of it beside the guard does the same without. So does a step with th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments
 from loop_ls.engine.enhance.invariants.compared import Compared, Violation
@@ -22,18 +22,25 @@ def unguarded(it: Compared) -> Iterator[Violation]:
     for element in it.fresh():
         callee = it.workspace.callee(it.now, element.reference)
         if callee is not None:
-            if not _is_as_guarded(it, element, lambda one, uri=callee.uri: _calls(it, one, uri)):
+            if not _is_as_guarded(it, element, _callers(it, callee.uri)):
                 name = callee.name or element.name
                 told = f"`{element.name}` would call `{name}` without what is in front of its other calls"
                 yield Violation("hides_failure", element.name, told, name)
         elif element.mode in _PROMPTS:
             for server in shape_of(it.now, element).servers:
-                if not _is_as_guarded(it, element, lambda one, server=server: server in _shape(it, one).servers):
+                users = [one for one in it.base.first.elements if server in _shape(it, one).servers]
+                if not _is_as_guarded(it, element, users):
                     told = f"`{element.name}` would use `{server}` without what is in front of its other uses"
                     yield Violation("hides_failure", element.name, told, server)
 
 
-def _is_as_guarded(it: Compared, element: Element, does: Callable[[Element], bool]) -> bool:
+def _callers(it: Compared, uri: str) -> list[Element]:
+    first, workspace = it.base.first, it.base.workspace
+    called = ((one, workspace.callee(first, one.reference)) for one in first.calling)
+    return [one for one, callee in called if callee is not None and callee.uri == uri]
+
+
+def _is_as_guarded(it: Compared, element: Element, alike: Iterable[Element]) -> bool:
     """Whether some element of round 1 that does the same is behind no gate that this one is not behind."""
     first = it.base.first
     gates = gates_of(first, it.base.verifiers.checked) | it.base.failed
@@ -42,14 +49,8 @@ def _is_as_guarded(it: Compared, element: Element, does: Callable[[Element], boo
         _shape(it, one).condition in (None, now.condition)
         and waits_for(first, one.name) & gates <= waits
         and _decides_alike(it, one, now)
-        for one in first.elements
-        if does(one)
+        for one in alike
     )
-
-
-def _calls(it: Compared, element: Element, uri: str) -> bool:
-    callee = it.base.workspace.callee(it.base.first, element.reference)
-    return callee is not None and callee.uri == uri
 
 
 def _decides_alike(it: Compared, element: Element, now: Shape) -> bool:
@@ -68,7 +69,7 @@ def constants(it: Compared) -> Iterator[Violation]:
     """Values of `env` go where they went: keys are among them, and a prompt is read by a model and perhaps repeated."""
     for element in it.now.elements:
         before = it.base.first.element(element.name)
-        known = set() if before is None else {use.name for use in before.uses}
+        known = set[str]() if before is None else {use.name for use in before.uses}
         for name in dict.fromkeys(use.name for use in element.uses if use.path[0] == "env"):
             if name not in known:
                 told = f"`{element.name}` would be told `{{{{{name}}}}}`, which it was not told so far"

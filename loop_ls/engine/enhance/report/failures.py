@@ -117,7 +117,7 @@ class Observed:
 
     `successful` tells that the run produced its final output with no hard failure in a step that the
     output depends on; `ran` names the elements that were not skipped, and the checks
-    in called workflows that were not (`element/check`).
+    in called workflows that were not (`element/check`); `items` are the lengths of the JSON lists that loops went over.
     """
 
     round: int
@@ -128,6 +128,7 @@ class Observed:
     truncated_by_budget: bool = False
     ran: tuple[str, ...] = ()
     feedback: tuple[Feedback, ...] = field(default=())
+    items: Mapping[str, int] = field(default_factory=dict)
 
 
 @cache

@@ -14,6 +14,8 @@ from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.enhance import Totals
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.invariants.baseline import Baseline
+from loop_ls.engine.enhance.invariants.gates import into
+from loop_ls.engine.enhance.invariants.shape import comes_from, shape_of
 from loop_ls.engine.enhance.invariants.verifiers import looked_at
 from loop_ls.engine.enhance.plan.plan_context import primaries
 from loop_ls.engine.enhance.report.failures import KINDS, FailedStep, Feedback, Observed, checked
@@ -47,9 +49,11 @@ def observe(
     baseline: Baseline | None = None,
     ran: Iterable[str] = (),
     workspace: Workspace | None = None,
+    items: Mapping[str, int] | None = None,
 ) -> Observed:
     """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` is what
-    `Observed.ran` was in round 1, and `workspace` is where called workflows are found as they were run."""
+    `Observed.ran` was in round 1, `items` its `Observed.items`, and `workspace` is where called workflows are found as
+    they were run."""
     baseline = baseline or Baseline.alone(document)
     every = tuple(events)
     found = traces(place, every, document)
@@ -65,6 +69,7 @@ def observe(
         baseline=baseline,
         expected=frozenset(ran),
         workspace=workspace or baseline.workspace,
+        items=items or {},
     )
     failures = [one for element in document.elements for one in _failures(run, element)]
     return Observed(
@@ -76,6 +81,7 @@ def observe(
         truncated_by_budget=truncated,
         ran=tuple(_ran(run)),
         feedback=tuple(feedback),
+        items=dict(_lists(run)),
     )
 
 
@@ -122,6 +128,36 @@ class _Run:
     baseline: Baseline
     expected: frozenset[str]
     workspace: Workspace
+    items: Mapping[str, int]
+
+
+def _lists(run: _Run) -> Iterator[tuple[str, int]]:
+    """How many items each loop goes over that has them from a JSON list of another element: of lines of text nobody
+    knows which of them are meant."""
+    for element in run.document.elements:
+        count = run.found[element.name].items
+        if element.loop_mode == "iterate" and count is not None:
+            made = [run.found[one].output.strip() for one in _makers(run.document, element)]
+            if any(made) and all(one.startswith("[") for one in made):
+                yield element.name, count
+
+
+def _makers(document: Document, element: Element) -> frozenset[str]:
+    """The elements that the items of a loop come from."""
+    uses = (use for use in element.uses if use.slot.kind == "items")
+    found = (one for use in uses for one in comes_from(document, element, use))
+    return frozenset(one for one in found if document.element(one) is not None)
+
+
+def _are_asked_otherwise(run: _Run, element: Element) -> bool:
+    """Whether a plan has changed what makes the items of a loop, however far before."""
+    document, first = run.document, run.baseline.first
+    direct = _makers(document, element)
+    for name in direct.union(*(into(document, one) for one in direct)):
+        now, before = document.element(name), first.element(name)
+        if now is None or before is None or shape_of(document, now).question != shape_of(first, before).question:
+            return True
+    return False
 
 
 def _ran(run: _Run) -> Iterator[str]:
@@ -215,6 +251,11 @@ def _ended_badly(failed: FailedStep, element: Element, trace: Trace) -> FailedSt
 def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) -> list[FailedStep]:
     if trace.reason == "no_items" and element.name in run.expected:
         return [replace(failed, kind="skipped_by_plan", skip_reason="it had items in round 1, and has none now")]
+    had, has = run.items.get(element.name, 0), trace.items or 0
+    if element.loop_mode == "iterate" and has < had and _are_asked_otherwise(run, element):
+        return [
+            replace(failed, kind="skipped_by_plan", skip_reason=f"it had {had} items in round 1, and has {has} now")
+        ]
     if any(one.negative and _meant(run, one) == element.name for one in run.feedback):
         return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
@@ -313,6 +354,7 @@ def _called(run: _Run, element: Element, trace: Trace) -> list[_Run]:
             feedback=(),
             baseline=run.baseline.of_called(callee),
             expected=expected,
+            items={},
         )
         for place, events in _calls(run, element, trace)
     ]

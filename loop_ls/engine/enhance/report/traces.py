@@ -11,6 +11,7 @@ from loop_ls.contract.facts.kinds import (
     Call,
     Iteration,
     IterationFailed,
+    IterationStarted,
     Judged,
     StepCompleted,
     StepFailed,
@@ -30,7 +31,8 @@ class Trace:
     last whole answer of the element itself; `refused_by`: those of its last call that failed, and the code.
     `inner`: the step of a called workflow that failed first. `verdict` and `answer` are the judge's last.
     `turns` are the places of the iterations that succeeded, by number; `lost` are the errors of those that
-    failed and did not succeed on a later try. `duration` in seconds."""
+    failed and did not succeed on a later try. `items`: how many a loop goes over. `duration` in
+    seconds."""
 
     ended: Literal["none", "completed", "failed", "skipped"] = "none"
     output: str = ""
@@ -46,6 +48,7 @@ class Trace:
     answer: str = ""
     turns: Mapping[int, str] = field(default_factory=dict)
     lost: Mapping[int, Mapping[str, Json]] = field(default_factory=dict)
+    items: int | None = None
     usd: float = 0.0
     began: float | None = None
     duration: float = 0.0
@@ -119,6 +122,8 @@ def _inside(trace: Trace, event: Event, depth: int) -> Trace:
             turns = {**trace.turns, fact.iteration: str(event.body.get("place", ""))}
             lost = {number: error for number, error in trace.lost.items() if number != fact.iteration}
             return replace(trace, output=fact.output or trace.output, iterations=loop, turns=turns, lost=lost)
+        case IterationStarted() as fact if depth == 1:
+            return replace(trace, items=fact.max_iterations)
         case IterationFailed() as fact if depth == 1:
             return replace(trace, lost={**trace.lost, fact.iteration: cast("dict[str, Json]", fact.error)})
         case StepFailed() as fact if trace.inner is None:
