@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from loop_ls.contract.facts.payload import Error
 from loop_ls.contract.questions import Surface, Wait
 from loop_ls.contract.run_state import ChangesDecision, RunStateView, TokenCount
-from loop_ls.contract.run_view.wire import CaseScore, ViewPatch
+from loop_ls.contract.run_view.wire import CaseScore, RoundFeedback, ViewPatch
 from loop_ls.text.json_value import Json, JsonObject
 
 FromZero = Annotated[int, Field(ge=0)]
@@ -384,14 +384,6 @@ class EditOutcome(TypedDict):
     outcome: str
     milliseconds: NotRequired[int | None]
     reason: NotRequired[str]
-
-
-class RoundFeedback(TypedDict):
-    """What a person said of a round or of one of its steps; `negative`: rejected it."""
-
-    text: str
-    step: NotRequired[str]
-    negative: bool
 
 
 class TimelineRound(TypedDict):

@@ -47,6 +47,15 @@ ROUND_ANSWERS = {"continue": "Continue", "skip": "Continue without the change", 
 #: The same, of a run that is paused, by whomever.
 PAUSE_ANSWERS = {"resume": "Resume", "stop": "Stop the run"}
 
+#: What became of a question, by decision.
+DECIDED: dict[str, str] = {
+    "approve": "approved",
+    "reject": "rejected",
+    "revise": "another iteration with your feedback",
+    "restore": "files restored",
+    "retry": "tries again",
+}
+
 #: All answers to what a run waits for.
 ANSWERS_TO: dict[Wait, dict[str, str]] = {
     "approval": ANSWERS,

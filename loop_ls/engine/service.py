@@ -50,6 +50,7 @@ from loop_ls.contract.answers import (
 )
 from loop_ls.contract.facts.kinds import Interrupted, Recovered, RunStarted, WorktreeDecided
 from loop_ls.contract.facts.payload import Fact
+from loop_ls.contract.questions import told_by
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.engine.capabilities.repository_filters import filters_of
 from loop_ls.engine.capabilities.values import sentence
@@ -675,7 +676,7 @@ class Engine:
                 answered = (await self.views.of(found)).rounds.answered
                 if refused.code != "wrong_status" or not answered:
                     raise
-                raise Refused(refused.code, f"{refused} The last answer was {answered}.", refused.hint) from None
+                raise Refused(refused.code, f"{refused} {told_by(answered)}", refused.hint) from None
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 

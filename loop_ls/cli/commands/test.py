@@ -28,13 +28,14 @@ from loop_ls.engine.checks.declared import unusable
 from loop_ls.engine.checks.outcome import recorded_score
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.enhance.report.failures import is_of_provider
 from loop_ls.formats.checks.file_format import cases_paths
 from loop_ls.formats.checks.model import Case
 from loop_ls.formats.checks.read import read_cases
 from loop_ls.formats.registry import claimed, told_as
 from loop_ls.index.disk.discovery import read_text
 from loop_ls.report.trials import Trial, summary_line, trial_id, trial_lines, trials_as_junit
-from loop_ls.text.json_value import JsonObject
+from loop_ls.text.json_value import JsonObject, plain_object
 
 if TYPE_CHECKING:
     from loop_ls.contract.answers import Agreed, Refusal
@@ -224,7 +225,8 @@ def _judged(name: str, followed: Unseen, state: RunStateView) -> Trial:
         problems.append("the run continues" if goes_on else "the run was stopped")
     elif state.get("reason") != "verification":
         problems.append(_how_it_ended(state))
-    no_verdict = undecided or followed.unanswered or followed.interrupted
+    unable = is_of_provider(plain_object(state.get("error") or {}))
+    no_verdict = undecided or unable or followed.unanswered or followed.interrupted
     return replace(trial, ending="error" if no_verdict else "failed", problems=tuple(problems))
 
 

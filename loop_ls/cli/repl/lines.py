@@ -14,6 +14,7 @@ from loop_ls.cli.engine.connect import refusal_lines
 from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
 from loop_ls.client import Control, EngineClient
+from loop_ls.contract.questions import DECIDED
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.report.terminal_text import shown
@@ -68,14 +69,6 @@ VERBS = {
     "fork": "/loops fork ID ITERATION",
     "replay": "/loops replay ID",
     "delete": "/loops delete ID",
-}
-
-
-_ANSWERED = {
-    "approve": "Approved.",
-    "reject": "Rejected.",
-    "restore": "Files restored.",
-    "retry": "It tries again.",
 }
 
 
@@ -228,7 +221,7 @@ class Lines:
     async def _answer(self, verb: str, run_id: str, feedback: str) -> None:
         answer = await self.engine.approve(run_id, None, verb == "approve", verb, feedback or None)
         if not self._refused(answer):
-            self.say(_ANSWERED[verb])
+            self.say(f"{DECIDED[verb].capitalize()}.")
 
     async def _inbox(self) -> None:
         answer = await self.engine.inbox()

@@ -14,6 +14,7 @@ from loop_ls.cli.arguments import from_one, print_json
 from loop_ls.cli.engine.connect import refuse
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.questions import DECIDED
 from loop_ls.report.terminal_text import shown
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
 RUN = "Run id; may be shortened"
-#: What became of a question, by decision.
-_DECIDED = {
-    "approve": "approved",
-    "reject": "rejected",
-    "revise": "another iteration with your feedback",
-    "restore": "files restored",
-    "retry": "tries again",
-}
 
 
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:
@@ -206,7 +199,7 @@ async def _decide(engine: EngineClient, args: argparse.Namespace) -> int:
     resolved = answer["resolved"]
     found = resolved if isinstance(resolved, list) else [] if isinstance(resolved, bool) else [resolved]
     for one in found:
-        print(f"{one['runId'][:6]}  {_DECIDED.get(one.get('decision') or '', 'answered')}")
+        print(f"{one['runId'][:6]}  {DECIDED.get(one.get('decision') or '', 'answered')}")
     if not found:
         print("No run is waiting for approval.")
     return 0

@@ -215,6 +215,8 @@ class Round:
             "trials": self.trials_told or None,
             "cases": self.cases or None,
             "notTaken": self.not_taken or None,
+            "unfinished": True if self.unfinished and (self.report is not None or self.doing is None) else None,
+            "feedback": [_said(each) for each in self.feedback] or None,
         }
 
     def wire(self) -> Event:
@@ -261,9 +263,10 @@ class Rounds:
     question: str | None = None  # the last one that was asked
     sent: Event | None = None
     proposal: Event | None = None
+    unusable: bool = False  # it waits because the file cannot be read or run
     waiting: str = ""  # why, where it does not only wait between rounds
     change: Proposal = ""
-    answered: str = ""  # how the last question was answered, and from where
+    answered: JsonObject = field(default_factory=dict)  # how the last question was answered, and from where
     _before: str = "idle"
     _early: list[Event] = field(default_factory=list)  # feedback from before the first round
 
@@ -285,6 +288,8 @@ class Rounds:
         if self.change == "rejected" and self.phase in ("awaiting_user", "conflict"):
             self.waiting = REJECTED
         self._note(event)
+        if event.get("kind") == "feedback" and (told := self.by_number.get(self.number)) is not None:
+            told.last = seq  # it belongs to the round, though it does not name it
         if (of := int_field(event, "round")) is not None:
             if (known := self.by_number.get(of)) is None:
                 known = self.by_number[of] = Round(of, text_field(event, "place").partition(":")[0], seq)
@@ -299,7 +304,7 @@ class Rounds:
     def _phase(self, event: Event) -> None:
         match event.get("kind"):
             case "loop_paused":
-                conflict = event.get("reason") == "conflict"
+                conflict, self.unusable = event.get("reason") == "conflict", event.get("conflict") == "document_invalid"
                 self._before, self.phase = self.phase, "conflict" if conflict else "awaiting_user"
             case "interrupted":
                 self._before, self.phase = self.phase, "interrupted"
@@ -340,13 +345,14 @@ class Rounds:
                 pass
 
 
-def _answer(event: Event) -> str:
-    """`continue` by the command line."""
+def _answer(event: Event) -> JsonObject:
+    """Of a fact that answers: which, by whom, where and when, as `questions.told_by` takes it."""
     answer, kind = event.get("answer"), event.get("kind")
     if kind not in ("loop_continued", "edit_acknowledged", "edit_refused") or not isinstance(answer, dict):
-        return ""
-    word, by = text_field(answer, "choice") or text_field(answer, "outcome"), text_field(event, "by")
-    return f"`{word}`{f' by {by}' if by else ''}"
+        return {}
+    word = text_field(answer, "choice") or text_field(answer, "outcome")
+    by = event.get("user") if event.get("via") else event.get("by")
+    return {"answer": word, "via": event.get("via"), "by": by, "at": event.get("at")}
 
 
 def _take(one: Round, event: Event) -> None:
@@ -400,6 +406,12 @@ def _take_rest(one: Round, kind: str, event: Event) -> None:
             one.answer = {**event, "kind": "edit_refused", "outcome": event.get("conflict")}
         case _:
             pass
+
+
+def _said(one: Event) -> JsonObject:
+    step = text_field(one, "step")
+    of: JsonObject = {"step": step} if step else {}
+    return {"text": text_field(one, "text"), **of, "negative": one.get("negative") is True}
 
 
 def rounds_of(events: Iterable[Event]) -> Rounds:

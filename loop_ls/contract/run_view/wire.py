@@ -88,6 +88,15 @@ class CaseScore(TypedDict):
 
 
 @closed
+class RoundFeedback(TypedDict):
+    """What a person said of a round or of one of its steps; `negative`: rejected it."""
+
+    text: str
+    step: NotRequired[str]
+    negative: bool
+
+
+@closed
 class RoundView(TypedDict):
     """What an enhance loop made of one round; `row` is the row of it. Where its text was tried on cases, `trials` is
     what that came to, and `notTaken` why it was refused."""
@@ -114,6 +123,8 @@ class RoundView(TypedDict):
     trials: NotRequired[str]
     cases: NotRequired[list[CaseScore]]
     notTaken: NotRequired[str]
+    unfinished: NotRequired[bool]
+    feedback: NotRequired[list[RoundFeedback]]
 
 
 @closed

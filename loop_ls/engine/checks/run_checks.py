@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import cast
 
@@ -30,7 +30,7 @@ from loop_ls.engine.judges.test_command import Command
 from loop_ls.engine.model_calls.ask import Question, answered
 from loop_ls.formats.checks.model import Check, TargetKind
 from loop_ls.formats.common.target import Target
-from loop_ls.text.json_value import JsonObject, from_fields
+from loop_ls.text.json_value import JsonObject, from_fields, text_field
 
 #: What a run has cost so far, in dollars; None: a price is unknown.
 Spent = Callable[[], Awaitable[float | None]]
@@ -89,9 +89,11 @@ class RunChecks:
             if named and self._is_due(check) and not any(name == check.name for name, _ in self._found):
                 await self._decided(place, [check], RecordedResult())
         checks = [*(() if alone else self._on("result")), *self._on("run")]
-        usd = await self.spent() if any(one.type == "cost" for one in checks) else None
-        milliseconds = (self.recorder.active() - began) * 1000
-        await self._decided(place, checks, RecordedResult(result, usd=usd, milliseconds=milliseconds))
+        recorded = RecordedResult(result, milliseconds=(self.recorder.active() - began) * 1000)
+        costs = [one for one in checks if one.type == "cost"]
+        await self._decided(place, [one for one in checks if one not in costs], recorded)
+        if costs:  # last: what a rubric cost its judge belongs to the run
+            await self._decided(place, costs, replace(recorded, usd=await self.spent()))
 
     def failure(self) -> Failure | None:
         """What all that was decided comes to: None where nothing fails."""
@@ -160,17 +162,21 @@ def run_checks(
         plan.root,
         judges_otherwise(plan),
         plan.mock,
-        lambda: _spent(facts_of, plan.run_id, within),
+        lambda: spent_within(facts_of, plan.run_id, within),
         None if elements is None else frozenset(elements),
     )
 
 
-async def _spent(facts_of: FactsOf, run_id: str, within: Place | None) -> float | None:
+async def spent_within(facts_of: FactsOf, run_id: str, within: Place | None) -> float | None:
     """What the calls of a run, or of a part of it, have cost; None: the price of one is unknown."""
-    below = "" if within is None else f"{within.key}/"
     calls = [event.body for event in await facts_of(run_id) if event.kind == "call"]
-    calls = [body for body in calls if str(body.get("place", "")).startswith(below)]
-    return known_cost(calls)
+    return known_cost(body for body in calls if within is None or _is_within(body, within.key))
+
+
+def _is_within(call: JsonObject, place: str) -> bool:
+    """The planner of an enhance loop is asked at the place of its round, and is no part of it; a judge is."""
+    found = text_field(call, "place")
+    return found.startswith(f"{place}/") or (found == place and call.get("purpose") == "judge")
 
 
 def checked_fact(outcome: Outcome, iteration: int | None = None) -> Checked:
@@ -233,4 +239,6 @@ class _Effects:
             return undecided(check, "the judge gave no verdict: its answer is not `{reason, pass, score}`")
         if found.passed and found.score >= (check.threshold or 0.0):
             return Outcome(check, "pass", found.reason, found.score)
-        return Outcome(check, "fail", found.reason, found.score)
+        wanted = f", {check.threshold:g} is needed" if check.threshold else ""
+        no = "" if found.passed else "no, "
+        return Outcome(check, "fail", f"{found.reason.rstrip()} ({no}score {found.score:g}{wanted})", found.score)

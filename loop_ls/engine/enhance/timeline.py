@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import TypedDict, cast
 
 from loop_ls.contract.amounts import money, rounds_spent
-from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, RoundFeedback, TimelineRound
+from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, TimelineRound
 from loop_ls.contract.endings import ENDINGS
 from loop_ls.contract.run_view.rounds import Round, Rounds, listed
-from loop_ls.text.json_value import Json, text_field
+from loop_ls.contract.run_view.wire import RoundFeedback
+from loop_ls.text.json_value import Json
 from loop_ls.text.markdown import code, escaped, fenced
 
 Event = Mapping[str, Json]
@@ -95,7 +96,6 @@ def _entry(one: Round) -> TimelineRound:
         "label": "fixation-risk" if one.fixation else "ok",
         "planId": proposal.get("planId"),
         "plannerUsd": one.planner_usd,
-        "feedback": [_said(each) for each in one.feedback] or None,
         **_reported(one),
     }
     if sent is not None:
@@ -105,12 +105,6 @@ def _entry(one: Round) -> TimelineRound:
     elif said is not None:
         entry["ack"] = {"outcome": said.get("outcome", "refused"), "reason": said.get("failureReason", "")}
     return cast("TimelineRound", {name: value for name, value in entry.items() if value is not None})
-
-
-def _said(one: Event) -> dict[str, Json]:
-    step = text_field(one, "step")
-    of: dict[str, Json] = {"step": step} if step else {}
-    return {"text": text_field(one, "text"), **of, "negative": one.get("negative") is True}
 
 
 def _reported(one: Round) -> dict[str, Json]:

@@ -52,7 +52,8 @@ class StepChange:
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """`phase` by the names of the loop's document; `failures` are those of the last report, `changes` those
-    made after round `changed_after`. `rejected`: a person has said no to the change that is proposed."""
+    made after round `changed_after`. `rejected`: a person has said no to the change that is proposed; `unusable`: it
+    waits because the file cannot be read or run."""
 
     phase: str
     number: int = 0
@@ -62,6 +63,7 @@ class Rounds:
     reason: str = ""
     fixation: bool = False
     rejected: bool = False
+    unusable: bool = False
     failures: tuple[StepFailure, ...] = ()
     changes: tuple[StepChange, ...] = ()
     changed_after: int = 0
@@ -78,6 +80,7 @@ def rounds_of(view: rounds.Rounds) -> Rounds:
         view.reason,
         view.fixation,
         view.change == "rejected",
+        view.unusable,
         tuple(map(_failure, view.failures)),
         tuple(map(_change, view.changes)),
         view.changed_after,
@@ -93,9 +96,19 @@ def burn(rounds: Rounds) -> str:
 
 def progress_in_words(rounds: Rounds) -> str:
     """The counter, the money, and what is being done where that is not the round itself."""
-    doing = _DOING.get(rounds.phase, rounds.phase.replace("_", " ")) if rounds.most else ""
+    doing = _doing(rounds) if rounds.most else ""
     risk = ENDINGS["fixation"].short if rounds.fixation else ""
     return " · ".join(part for part in (burn(rounds), risk, doing) if part)
+
+
+def _doing(rounds: Rounds) -> str:
+    match rounds.phase:
+        case "awaiting_user" | "conflict" if rounds.rejected:
+            return "the change was rejected"
+        case "conflict" if rounds.unusable:
+            return "the file cannot be read or run"
+        case phase:
+            return _DOING.get(phase, phase.replace("_", " "))
 
 
 def ended_in_rounds(rounds: Rounds) -> str:

@@ -14,7 +14,7 @@ from loop_ls.features.lenses.object_files import ended_of_whole, progress_of_who
 from loop_ls.features.runs.enhance_rounds import Rounds, ended_in_rounds, progress_in_words
 from loop_ls.features.runs.outcome_texts import ENDED, ended_in_words, run_in_words, sign
 from loop_ls.features.runs.shown_run import shown_run
-from loop_ls.text.json_value import float_field
+from loop_ls.text.json_value import as_object, float_field
 
 if TYPE_CHECKING:
     from loop_ls.contract.run_view import fold
@@ -66,5 +66,7 @@ def _rounds(state: JsonObject, run: ShownRun) -> Rounds:
     caps = state.get("caps")
     cap = float_field(caps, "budgetUsd") if isinstance(caps, dict) else None
     most = run.max_iterations or 0
-    rejected = isinstance(question, dict) and question.get("rejected") is True
-    return Rounds(phase, run.iteration, most, run.cost_usd or 0.0, cap or 0.0, run.reason or "", rejected=rejected)
+    asked = as_object(question)
+    rejected, unusable = asked.get("rejected") is True, asked.get("conflict") == "document_invalid"
+    spent, reason = run.cost_usd or 0.0, run.reason or ""
+    return Rounds(phase, run.iteration, most, spent, cap or 0.0, reason, rejected=rejected, unusable=unusable)

@@ -263,6 +263,9 @@ def _special(one: WrittenCheck, known: TypeOfCheck) -> Iterator[Flaw]:
     if known.one_of and not any(one.block.meant(name) for name in known.one_of):
         listed = ", ".join(f"`{name}`" for name in known.one_of)
         yield Flaw("CK004", one.block.fields["type"].node, f"`{type_}` needs one of {listed}")
+    least, most = number(one.node("min")), number(one.node("max"))
+    if type_ == "number" and least is not None and most is not None and least > most:
+        yield Flaw("CK003", one.node("max"), f"`max` must be `min` ({least:g}) or more: no number passes")
     threshold = number(one.node("threshold"))
     if type_ == "llm-rubric" and threshold is not None and threshold > 1:
         yield Flaw("CK003", one.node("threshold"), "`threshold` of a rubric must be from 0 to 1")

@@ -51,7 +51,7 @@ def complete(context: Context, params: JsonObject) -> JsonObject | None:
     span = places.range(found.span)
     tell = not context.client.facts.resolve_documentation and len(found.items) <= _MOST_TOLD
     return {
-        "isIncomplete": found.incomplete,
+        "isIncomplete": found.incomplete or not opened.folder.indexed,  # more may be known in a moment
         "items": [_item(context, opened, places, span, item, tell) for item in found.items],
     }
 

@@ -33,6 +33,14 @@ def filled(project: CliProject) -> None:
     project.write("texts/long.txt", "a long text")
 
 
+def test_a_provider_that_is_down_is_an_error_and_no_failure(shared: CliProject) -> None:
+    filled(shared)
+    shared.write("summary.answers.yaml", "answers: [{say: {fail: auth}}]\n")
+    assert shared.call("test", "summary.yaml", "-k", "sea", "--junit", "report.xml").returncode == 1
+    suite = ElementTree.parse(shared.root / "report.xml").getroot()[0]
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "1")
+
+
 def test_each_case_is_run_and_a_failed_check_is_told(shared: CliProject) -> None:
     filled(shared)
     done = shared.call("test", "summary.yaml", "--junit", "report.xml")

@@ -79,7 +79,7 @@ def test_a_loop_whose_engine_was_killed_in_the_pause_is_answered_elsewhere(repor
     report.call("runs", "events", started, "--follow")
     assert "converged" in report.call("enhance", "--status", started).stdout
     late = report.call("enhance", "--skip", started)
-    assert (late.returncode, "The last answer was `continue` by the command line." in late.stderr) == (2, True)
+    assert (late.returncode, "The first answer was `continue`, given on the command line" in late.stderr) == (2, True)
     assert text(report) == MENDED
 
 

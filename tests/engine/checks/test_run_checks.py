@@ -10,7 +10,10 @@ import pytest
 
 from loop_ls.engine.capabilities.derive import capabilities_of
 from loop_ls.engine.capabilities.values import Program
+from loop_ls.engine.checks.run_checks import spent_within
+from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.events import Event
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.testing.models import ScriptedModels
 from loop_ls.testing.workflows import Lab, Ran, whole
@@ -144,6 +147,36 @@ async def test_a_rubric_below_its_threshold_fails_and_one_without_a_verdict_is_a
         ran = await checked(STEPS, RUBRIC, {"vote-1": answer}, input="x")
         assert verdicts(ran) == [("fine", verdict)], answer
         assert ran.reason == "verification"
+
+
+async def test_a_rubric_that_fails_says_its_score_and_what_was_needed() -> None:
+    for passes, told in (
+        ("true", "hardly (score 0.6, 0.7 is needed)"),
+        ("false", "hardly (no, score 0.6, 0.7 is needed)"),
+    ):
+        answer = f'{{"reason": "hardly", "pass": {passes}, "score": 0.6}}'
+        (fact,) = (await checked(STEPS, RUBRIC, {"vote-1": answer}, input="x")).of("checked")
+        assert (fact["verdict"], fact["reason"]) == ("fail", told)
+
+
+async def test_what_a_run_costs_is_looked_at_after_its_rubrics() -> None:
+    cost = RUBRIC.replace("[{", "[{name: cheap, on: run, type: cost, threshold: 1}, {")
+    ran = await checked(STEPS, cost, {"vote-1": MET}, input="x")
+    assert verdicts(ran) == [("fine", "pass"), ("cheap", "pass")]
+
+
+@pytest.mark.parametrize(("within", "usd"), [(None, 7.0), (Place("report:1"), 3.0)])
+async def test_the_judge_of_a_round_is_paid_by_it_and_the_planner_is_not(within: Place | None, usd: float) -> None:
+    calls = (("report:1/draft", "step", 1.0), ("report:1", "judge", 2.0), ("report:1", "planner", 4.0))
+    facts = [
+        Event("r", number, 0.0, "call", {"place": place, "purpose": purpose, "usd": dollars})
+        for number, (place, purpose, dollars) in enumerate(calls, 1)
+    ]
+
+    async def facts_of(run_id: str) -> list[Event]:
+        return facts
+
+    assert await spent_within(facts_of, "r", within) == usd
 
 
 async def test_a_judge_that_gives_two_verdicts_has_given_none_and_its_thoughts_are_no_verdict() -> None:

@@ -191,7 +191,7 @@ async def test_UP_96_a_blocked_loop_gives_the_prompt_back_and_is_answered_there(
     assert f"(/loops retry {run_id[:8]})" in await Prompt(served).type(f"/loops status {run_id}")
     listed = await Prompt(served).type("/loops inbox")
     assert f"{run_id[:8]}... `pair` is blocked: `write` cannot continue: Which sea? (retry, reject)" in listed
-    assert await Prompt(served).type(f"/loops retry {run_id[:8]} The Baltic.") == "It tries again."
+    assert await Prompt(served).type(f"/loops retry {run_id[:8]} The Baltic.") == "Tries again."
     assert (await served.ended(run_id))["reason"] == "approved"
     assert "The Baltic." in served.models.prompts("try-2")[0]
     assert await Prompt(served).type("/loops inbox") == "Nothing waits for you."

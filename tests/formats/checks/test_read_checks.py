@@ -72,6 +72,7 @@ def test_a_file_is_read_into_values() -> None:
         ("assert: [{type: command, value: [a], timeout: 5}]", "CK003"),
         ("assert: [{type: number}]", "CK004"),
         ("assert: [{type: number, min: high}]", "CK003"),
+        ("assert: [{type: number, min: 3, max: 2}]", "CK003"),
         ("assert: [{type: cost}]", "CK004"),
         ("assert: [{type: llm-rubric, value: good, threshold: 7}]", "CK003"),
         ("assert: [{type: llm-rubric, value: good, votes: 2}]", "CK003"),

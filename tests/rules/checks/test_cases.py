@@ -178,3 +178,23 @@ def test_twice_the_cases_are_twice_the_work() -> None:
 
     work(10)
     assert work(200) < 2.2 * work(100)
+
+
+@pytest.mark.parametrize(
+    ("value", "marked"),
+    [
+        ("{type: icontains, value: '{{input}}, {{ tone }} and {{own}}'}", []),
+        ("{type: icontains, value: 'about {{inptu}}'}", ["{{inptu}}"]),
+        ("{type: contains-any, value: [a, '{{nosuch}}']}", ["{{nosuch}}"]),
+        ("{type: command, value: [grep, '{{nosuch}}']}", []),
+        ("{type: icontains, value: '{{}} and {\"a\": {}}'}", []),
+    ],
+)
+def test_a_variable_that_nothing_fills_in_is_told(value: str, marked: list[str]) -> None:
+    case = f"{{name: sea, vars: {{input: sea, tone: dry, own: x}}, assert: [{value}]}}"
+    assert [text for rule, text in told(f"tests: [{case}]") if rule == "CK022"] == marked
+    beside = "\n".join(("#- report.checks.yaml", f"assert: [{value}]"))
+    found = findings_of(
+        read_fixture("\n".join((beside, "#- report.cases.yaml", f"tests: [{case}]", "#- report.yaml", WORKFLOW)))
+    )
+    assert len([one for one in found["report.checks.yaml"] if one.rule == "CK022"]) == len(marked)

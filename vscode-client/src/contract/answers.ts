@@ -277,6 +277,8 @@ export interface RoundView {
   trials?: string;
   cases?: CaseScore[];
   notTaken?: string;
+  unfinished?: boolean;
+  feedback?: RoundFeedback[];
 }
 
 /** A line of a run: the heading of a loop, a try of an iteration, or a step that lies in none. `excerpt` is the beginning of an output of `length` characters; `findings` say what its judge found wrong; `first` and `last` number its facts. */

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from pydantic import TypeAdapter
 
 from loop_ls.contract.facts.enhance import ReportVerifier, Totals, UsedIterations
+from loop_ls.engine.enhance.report.kinds_of_errors import kind_of
 from loop_ls.text.json_value import Json, JsonObject
 
 Weight = Literal["hard", "soft", "transient", "permanent"]
@@ -158,6 +159,11 @@ def is_outside(failures: Iterable[FailedStep]) -> bool:
     """Whether nothing but providers and networks failed: what checks say of such a run says nothing of the workflow."""
     counting = [one for one in independent(failures) if one.weight != "soft"]
     return bool(counting) and all(one.weight in ("transient", "permanent") for one in counting)
+
+
+def is_of_provider(error: Mapping[str, Json]) -> bool:
+    """Whether an error `{code, message}` comes from a provider or the network, and says nothing of the file."""
+    return KINDS[kind_of(error)].weight in ("transient", "permanent")
 
 
 def only(failures: Iterable[FailedStep], weight: Weight) -> bool:

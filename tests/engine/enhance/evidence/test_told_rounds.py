@@ -133,3 +133,15 @@ def test_a_plain_round_says_who_left_its_change_out() -> None:
         {"kind": "loop_continued", **number, "answer": {"choice": "skip"}, "withEdits": False},
     ]
     assert "### Applied\nnothing: left out by a person" in markdown(timeline(rounds_of(facts)), "report")
+
+
+def test_a_view_of_a_round_says_what_people_said_and_whether_it_finished() -> None:
+    begun: list[Any] = [{"kind": "round_started", "round": 1, "seq": 1}]
+    [running] = rounds_of(begun).all()
+    assert "unfinished" not in running.wire()
+    no = {"kind": "feedback", "text": "too dry", "step": "draft", "negative": True, "seq": 2}
+    [left] = rounds_of([*begun, no, {"kind": "cancelled", "seq": 3}]).all()
+    assert left.wire()["unfinished"] is True
+    assert left.wire()["feedback"] == [{"text": "too dry", "step": "draft", "negative": True}]
+    [said] = rounds_of([*begun, no]).all()
+    assert said.last == 2, "the view has to be told of it"

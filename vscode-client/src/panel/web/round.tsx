@@ -33,11 +33,39 @@ export function RoundView({ round, head }: { round: Round; head: Head }) {
             ))}
           </ul>
         ) : (
-          <p class="muted">{round.reported ? "Nothing: the loop has converged." : "Not known before the round has ended."}</p>
+          <p class="muted">{nothingFailed(round)}</p>
         )}
       </section>
+      {round.feedback?.length ? <Feedback said={round.feedback} /> : null}
       {round.status === "failed" ? <Plan round={round} /> : null}
     </div>
+  );
+}
+
+function nothingFailed(round: Round): string {
+  if (round.unfinished) return "Not known: the round did not finish.";
+  return round.reported ? "Nothing: the loop has converged." : "Not known before the round has ended.";
+}
+
+/** What people said of it, while it ran or in its pause. */
+function Feedback({ said }: { said: NonNullable<Round["feedback"]> }) {
+  return (
+    <section>
+      <h3>Said by a person</h3>
+      <ul class="plainlist">
+        {said.map((one, index) => (
+          <li key={index}>
+            <Icon name={one.negative ? "cross" : "person"} tone={one.negative ? "bad" : "still"} />
+            <span>
+              <b>
+                {one.negative ? "rejected" : "feedback on"} {one.step ?? "the round"}
+              </b>
+              : {one.text}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
