@@ -16,7 +16,7 @@ TESTS = {
     "formats": ("tests/formats", "tests/rules"),
     "syntax": ("tests/syntax", "tests/index"),
     "features": ("tests/features",),
-    "engine/bodies": ("tests/engine/workflow",),
+    "engine/bodies": ("tests/engine/workflow", "tests/engine/control/test_pain_of_stopping.py"),
     "engine/judges": ("tests/engine/workflow",),
     "engine/context": ("tests/engine/workflow",),
     "engine/core": ("tests/engine/workflow", "tests/engine/runs", "tests/engine/api"),

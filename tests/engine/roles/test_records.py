@@ -11,7 +11,7 @@ import pytest
 
 from loop_ls.engine.roles.outcome import MARKER
 from loop_ls.engine.roles.records.records import Records
-from loop_ls.engine.roles.records.sprints import move
+from loop_ls.engine.roles.records.sprints import Sprints, move
 from loop_ls.engine.roles.records.stores import Unavailable
 from loop_ls.testing.models import SILENCE, failure
 
@@ -195,6 +195,22 @@ async def test_RB_097_a_sprint_moves_only_where_it_may(project: EngineProject) -
     [sprint] = await sprints(project, state["runId"])
     with pytest.raises(ValueError, match="complete"):
         await project.records.do(lambda table: move(table, sprint["id"], "in_progress"))
+
+
+async def test_RB_099_a_sprint_that_has_ended_already_stays_as_it_is_and_nobody_is_warned(
+    project: EngineProject, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stage may have ended it with its tool."""
+    state = await project.run()
+    own = Sprints(project.records, state["runId"], "pair", state["projectId"], None)
+    await own.end(1, "rejected", "too late")
+    await own.cancel(1)
+    [sprint] = await sprints(project, state["runId"])
+    assert (sprint["status"], went(sprint)[-1]) == ("complete", "complete")
+    assert caplog.messages == []
+    await project.records.do(lambda table: table._connection.execute("drop table sprints"))
+    await own.cancel(1)
+    assert len(caplog.messages) == 1
 
 
 async def test_RB_128_an_editor_has_one_session_for_each_folder(project: EngineProject) -> None:
