@@ -13,6 +13,7 @@ import pytest
 
 from tests.engine.assistants.support.project import EngineProject, Facts
 from tests.processes.ended import gone
+from tests.processes.forked import Forked
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,22 +24,20 @@ class RestartedEngine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.house = EngineProject(folder)
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: Forked | None = None
 
     async def begin(self, *words: str) -> None:
         module = "tests.engine.assistants.support.engine_process"
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", module, str(self.folder), *words, cwd=ROOT
-        )
+        self.process = Forked([sys.executable, "-m", module, str(self.folder), *words], cwd=ROOT)
 
     async def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
-        await self.process.wait()
+        await asyncio.to_thread(self.process.wait, 60)
 
     async def facts(self) -> Facts:
         assert self.process is not None
-        assert await asyncio.wait_for(self.process.wait(), 60) == 0
+        assert await asyncio.to_thread(self.process.wait, 60) == 0
         return Facts(json.loads((self.folder / "facts.json").read_text()))
 
 
@@ -46,7 +45,7 @@ class RestartedEngine:
 async def mortal(tmp_path: Path) -> AsyncIterator[RestartedEngine]:
     project = RestartedEngine(tmp_path)
     yield project
-    if project.process is not None and project.process.returncode is None:
+    if project.process is not None and project.process.poll() is None:
         await project.kill()
 
 
@@ -98,7 +97,7 @@ async def test_AB_179_a_memory_survives_a_kill_and_is_paid_once(mortal: Restarte
     house.agent.say({"text": "first"}, {"text": "second"})
     await mortal.begin("memory-written", when)
     assert mortal.process is not None
-    await asyncio.wait_for(mortal.process.wait(), 60)
+    await asyncio.to_thread(mortal.process.wait, 60)
     await mortal.begin()
     facts = await mortal.facts()
     assert facts.outputs == ["first", "second"]
@@ -128,7 +127,7 @@ async def test_UP_91_an_edit_before_a_kill_is_asked_about_before_anything_else_b
         await mortal.kill()
     else:
         assert mortal.process is not None
-        await asyncio.wait_for(mortal.process.wait(), 60)
+        await asyncio.to_thread(mortal.process.wait, 60)
     await mortal.begin("approve")
     facts = await mortal.facts()
     kinds = [fact["kind"] for fact in facts]

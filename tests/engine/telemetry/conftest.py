@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from loop_ls.client.engine_location import read_handover
+from tests.processes.forked import Forked
 
 WORKFLOW = """\
 $schema: "workflow/v2.0"
@@ -31,7 +32,7 @@ def serving(tmp_path: Path) -> Iterator[tuple[str, str]]:
     argv = [sys.executable, "-m", "loop_ls", "engine", "start", "--foreground", "--root", str(root)]
     argv += ["--data-dir", str(data), "--log-format", "json", "--log-level", "info"]
     with (tmp_path / "log").open("w") as log:
-        child = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=log)
+        child = Forked(argv, stdout=subprocess.DEVNULL, stderr=log)
     try:
         found, deadline = None, time.monotonic() + 60
         while found is None and time.monotonic() < deadline and child.poll() is None:
