@@ -102,8 +102,11 @@ class OpencodeOutput:
                 self._heard.unfinished = part.get("reason") == "tool-calls"
                 self._going_on += self._heard.unfinished
                 tokens, cost = as_object(part.get("tokens")), number(part.get("cost"))
-                self._heard.input_tokens += count(tokens.get("input"))
-                self._heard.output_tokens += count(tokens.get("output"))
+                cache = as_object(tokens.get("cache"))  # in `input` are only those that were not in it
+                read, written = count(cache.get("read")), count(cache.get("write"))
+                self._heard.input_tokens += count(tokens.get("input")) + read + written
+                self._heard.cached += read
+                self._heard.output_tokens += count(tokens.get("output")) + count(tokens.get("reasoning"))
                 self._heard.usd = self._heard.usd if cost is None else (self._heard.usd or 0.0) + cost
             case "error":
                 error = as_object(event.get("error"))

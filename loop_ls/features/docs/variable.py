@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from loop_ls.contract.amounts import count
 from loop_ls.features.answers import ShownRun
 from loop_ls.features.text.humanize import excerpt, listed
 from loop_ls.formats.common.did_you_mean import nearest
@@ -97,7 +98,7 @@ def producer_text(element: Element) -> str:
     reference = element.reference
     if element.loop is not None:
         limit = element.loop.integer("max_iterations")
-        atmost = f", at most {limit} iterations" if limit is not None and element.loop_mode == "refine" else ""
+        atmost = f", at most {count(limit, 'iteration')}" if limit is not None and element.loop_mode == "refine" else ""
         calls = f" of {code(reference.text)}" if reference is not None and reference.text else ""
         return f"From the loop {code(element.name)}{calls}{atmost}."
     if reference is not None and reference.text:

@@ -70,6 +70,14 @@ def test_opencode_answers_with_the_text_of_its_last_step() -> None:
     assert (heard.output, heard.input_tokens, heard.usd) == ("DONE", 7, pytest.approx(0.03))
 
 
+def test_opencode_counts_what_was_cached_and_thought_beside_its_tokens() -> None:
+    speech = OpencodeOutput(deaf)
+    tokens = '{"total":150,"input":20,"output":5,"reasoning":25,"cache":{"read":90,"write":10}}'
+    speech.line('{"type":"step_finish","part":{"cost":0.01,"tokens":' + tokens + "}}")
+    heard = speech.heard()
+    assert (heard.input_tokens, heard.cached, heard.output_tokens) == (120, 90, 30)
+
+
 def test_an_error_of_opencode_is_told() -> None:
     speech = OpencodeOutput(deaf)
     speech.line('{"type":"error","error":{"name":"ProviderAuthError","data":{"message":"no key"}}}')

@@ -116,6 +116,10 @@ def test_D_variables_tell_producer_value_and_emptiness(ask: Any, mark: str, part
         assert part.lower() in text.lower(), text
 
 
+def test_D_one_iteration_is_no_plural(ask: Any) -> None:
+    assert "at most 1 iteration." in told(ask, "{{refi|ne}}", FLOW.replace("max_iterations: 5", "max_iterations: 1"))
+
+
 def test_D_a_variable_that_does_not_exist_after_the_loop(ask: Any) -> None:
     source = FLOW.replace('previous: "{{loop.last.output}}"\n', "")
     assert "is not available here" in told(ask, "{{loop.last.out|put}}", source)
