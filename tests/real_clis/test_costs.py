@@ -50,6 +50,14 @@ async def test_tokens_of_a_turn_are_those_that_were_served_with_agents_below(wor
         assert sum(fact["usd"] for fact in calls) == pytest.approx(price.usd(sent, got))
 
 
+async def test_tokens_that_were_cached_or_thought_are_counted(workplace: Workplace) -> None:
+    workplace.provider.cached, workplace.provider.thought = 40, 3
+    workplace.model_says(workplace.agent.writes(workplace.root))
+    end = await workplace.work("assistant")
+    assert end["kind"] == "completed", end
+    assert booked(end["facts"]) == served(workplace)
+
+
 @pytest.mark.parametrize("how", ["stop", "SIGINT", "SIGTERM", "SIGKILL"])
 async def test_tokens_of_a_turn_that_is_ended_are_those_that_were_served(workplace: Workplace, how: str) -> None:
     """The model has asked for a tool, which was used, and is thinking."""

@@ -71,6 +71,7 @@ class RecordingProvider:
         self.refused: list[str] = []
         self.answer: Callable[[Request], Answer] = lambda request: "ok"
         self.headers: Mapping[str, str] = {}  # of each answer of a model
+        self.cached = self.thought = 0  # of the tokens that each answer reports
         self.url = ""
 
     @contextmanager
@@ -98,14 +99,14 @@ class RecordingProvider:
         said = self.answer(request)
         if isinstance(said, Refuses):
             return said.status, "application/json", json.dumps(said.body).encode(), said.headers
-        model = str(request.body["model"])
+        model, kept, thought = str(request.body["model"]), self.cached, self.thought
         match request.dialect:
             case "messages":
-                whole, events = _messages(model, said)
+                whole, events = _messages(model, said, kept)
             case "responses":
-                whole, events = _responses(model, said)
+                whole, events = _responses(model, said, kept, thought)
             case _:
-                whole, events = _chat(model, said)
+                whole, events = _chat(model, said, kept, thought)
         if request.body.get("stream"):
             return 200, "text/event-stream", events.encode(), self.headers
         return 200, "application/json", json.dumps(whole).encode(), self.headers
@@ -207,7 +208,8 @@ def _event(kind: str, told: Json) -> str:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **told})}\n\n"
 
 
-def _messages(model: str, said: str | Asks) -> tuple[Json, str]:
+def _messages(model: str, said: str | Asks, kept: int) -> tuple[Json, str]:
+    """Here, those that were in the cache are no part of the input tokens, and what is thought is not told apart."""
     match said:
         case str():
             block: Json = {"type": "text", "text": said}
@@ -225,7 +227,7 @@ def _messages(model: str, said: str | Asks) -> tuple[Json, str]:
         case never:
             assert_never(never)
     why = "end_turn" if isinstance(said, str) else "tool_use"
-    usage = {"input_tokens": SENT, "output_tokens": GOT}
+    usage = {"input_tokens": SENT - kept, "output_tokens": GOT, "cache_read_input_tokens": kept}
     whole = {"id": f"msg_{next(_NUMBERS)}", "type": "message", "role": "assistant", "model": model, "usage": usage}
     whole |= {"content": [block], "stop_reason": why, "stop_sequence": None}
     events = _event("message_start", {"message": {**whole, "content": [], "stop_reason": None}})
@@ -236,13 +238,15 @@ def _messages(model: str, said: str | Asks) -> tuple[Json, str]:
     return whole, events + _event("message_stop", {})
 
 
-def _chat(model: str, said: str | Asks) -> tuple[Json, str]:
+def _chat(model: str, said: str | Asks, kept: int, thought: int) -> tuple[Json, str]:
     message: Json = {"role": "assistant", "content": said if isinstance(said, str) else None}
     if isinstance(said, Asks):
         function = {"name": said.tool, "arguments": json.dumps(dict(said.arguments))}
         message["tool_calls"] = [{"index": 0, "id": f"call_{next(_NUMBERS)}", "type": "function", "function": function}]
     why = "stop" if isinstance(said, str) else "tool_calls"
-    usage = {"prompt_tokens": SENT, "completion_tokens": GOT, "total_tokens": SENT + GOT}
+    details = {"prompt_tokens_details": {"cached_tokens": kept}}
+    details["completion_tokens_details"] = {"reasoning_tokens": thought}
+    usage = {"prompt_tokens": SENT, "completion_tokens": GOT, "total_tokens": SENT + GOT, **details}
     own = {"id": f"chatcmpl-{next(_NUMBERS)}", "created": 1_700_000_000, "model": model}
     chunk = {**own, "object": "chat.completion.chunk"}
     parts = [
@@ -255,7 +259,7 @@ def _chat(model: str, said: str | Asks) -> tuple[Json, str]:
     return {**own, "object": "chat.completion", "choices": choices, "usage": usage}, events
 
 
-def _responses(model: str, said: str | Asks) -> tuple[Json, str]:
+def _responses(model: str, said: str | Asks, kept: int, thought: int) -> tuple[Json, str]:
     number = next(_NUMBERS)
     if isinstance(said, str):
         content = [{"type": "output_text", "text": said, "annotations": []}]
@@ -266,7 +270,7 @@ def _responses(model: str, said: str | Asks) -> tuple[Json, str]:
         if said.server:
             item["namespace"] = said.server
     item["status"] = "completed"
-    details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    details = {"input_tokens_details": {"cached_tokens": kept}, "output_tokens_details": {"reasoning_tokens": thought}}
     usage = {"input_tokens": SENT, "output_tokens": GOT, "total_tokens": SENT + GOT, **details}
     whole = {"id": f"resp_{number}", "object": "response", "model": model, "status": "completed", "output": [item]}
     whole["usage"] = usage
