@@ -192,6 +192,7 @@ def line(
     after = f" after {number} {unit}{'' if number == 1 else 's'}" if number else ""
     where = f" in {unit} {number}" if number else ""
     words = short(reason, status)
+    detail = without_stop(detail)
     behind = f": {detail}" if detail else ""
     match kind_of(status, reason):
         case "success" if reason == "no_items":
@@ -205,7 +206,7 @@ def line(
         case "limit" if unit == "round":
             return f"gave up{after}: {words}"
         case "limit":
-            return f"{words}{after}" + (f" ({detail.rstrip('.')})" if detail else "")
+            return f"{words}{after}" + (f" ({detail})" if detail else "")
         case "failure":
             return f"{words}{where}{behind}"
         case "blocked":
@@ -213,6 +214,11 @@ def line(
         case "stopped":
             stopped, colon, why = words.partition(": ")
             return f"{stopped}{where}{colon}{why}"
+
+
+def without_stop(sentence: str) -> str:
+    """A sentence as the last part of a line: what follows brings its own mark."""
+    return sentence if sentence.endswith("..") else sentence.removesuffix(".")
 
 
 def _numbered(failed: Sequence[int], unit: str, most: int = 5) -> str:

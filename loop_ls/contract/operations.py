@@ -412,7 +412,7 @@ _ACTING = (
         "POST",
         f"{LOOP}/answer",
         "answerLoop",
-        "Answer whatever a loop waits for, with one of the answers of the inbox; the first one counts.",
+        "Answer the question of a waiting loop with one of the answers in its inbox entry; the first answer counts.",
         "Answered",
         role="editor",
         request="Answer",

@@ -77,3 +77,5 @@ def test_the_ending_of_a_state() -> None:
     }
     failed = {"status": "failed", "reason": "error", "iteration": 1, "error": {"code": "auth", "message": "wrong key"}}
     assert (ending(failed) or {})["line"] == "failed in iteration 1: wrong key"
+    sentence = {**failed, "error": {"code": "auth", "message": "The key is wrong."}}
+    assert (ending(sentence) or {})["line"] == "failed in iteration 1: The key is wrong"

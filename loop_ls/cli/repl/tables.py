@@ -50,7 +50,13 @@ def loops(states: list[RunStateView], going: int) -> list[str]:
                 since(state.get("startedAt"), now),
             ]
         )
-    return [f"Loops: {going} active, {len(states)} shown", *grid(rows)]
+    return [f"Loops: {going} active, {len(states)} shown", *grid(_told(rows))]
+
+
+def _told(rows: list[list[str]]) -> list[list[str]]:
+    """Without the columns that tell nothing of any loop: workflows have neither stages nor a goal."""
+    kept = [column for column in range(len(rows[0])) if any(row[column] for row in rows[1:])]
+    return [[row[column] for column in kept] for row in rows]
 
 
 def _glyph(state: RunStateView) -> str:

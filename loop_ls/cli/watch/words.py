@@ -43,7 +43,9 @@ def ending(state: RunStateView, said: str = "") -> str:
     """How a run ended, in one line: reason, iteration, cost, time. A limit never looks like success. `said` is the
     error where the line above tells of it."""
     told = endings.ending(state)
-    line = told["line"].removesuffix(f": {said}") if told and said else told["line"] if told else ""
+    line = (
+        told["line"].removesuffix(f": {endings.without_stop(said)}") if told and said else told["line"] if told else ""
+    )
     how = f"{told['sign']} {shown(line)}" if told else short(str(state.get("reason") or state.get("status")))
     used = tokens_used(state)
     tokens = count(used, "token") if used else ""

@@ -48,7 +48,7 @@ def on_selection(context: Context, params: JsonObject) -> list[JsonObject] | Non
         return None
     positions = params.get("positions")
     if not isinstance(positions, list):
-        raise JsonRpcInvalidParams("a selection is asked for by a list of positions")
+        raise JsonRpcInvalidParams("`positions` must be a list of positions")
     return [_chain(asked, asked.position(one)) for one in positions]
 
 

@@ -51,7 +51,7 @@ def going(shared: CliProject) -> str:
 def test_the_table_has_a_heading_marks_short_ids_and_iterations(shared: CliProject, finished: str) -> None:
     heading, columns, *rows = typed(shared, "/loops").splitlines()
     assert heading.startswith("Loops: ")
-    assert columns.split() == ["ID", "DEFINITION", "ITERATION", "STAGE", "GOAL", "AGE"]
+    assert columns.split() == ["ID", "DEFINITION", "ITERATION", "AGE"]
     row = next(row for row in rows if finished[:8] in row)
     assert row.startswith(f"✓  {finished[:8]}...  develop_it")
     assert "3/5" in row

@@ -108,7 +108,7 @@ class Planning:
             accepted, copy = [], start
         repeated = self._repeated(copy) if accepted else None
         if repeated is not None:
-            told = f"the text would be that of round {repeated} again"
+            told = f"the text would be the same as in round {repeated}"
             refused += [_refusal(op.wire(), Rejection(f"repeats_round_{repeated}", told)) for op, _ in accepted]
             accepted, copy = [], start
         kept = tuple(op for op, _ in accepted)

@@ -69,7 +69,7 @@ export function OutputView({ row, detail, live }: { row: Row; detail: Detail | u
       {live.map((one) => (
         <LiveText key={one.place + one.label} live={one} />
       ))}
-      {row.note && row.status !== "completed" ? <p class="warning">{row.note}</p> : null}
+      {row.note && row.status !== "completed" && row.note !== detail?.error ? <p class="warning">{row.note}</p> : null}
       {!detail ? (
         live.length ? null : <Reading />
       ) : detail.problem ? (
