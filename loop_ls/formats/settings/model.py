@@ -244,6 +244,8 @@ def _taken(key: Key, value: Any, path: str, problems: list[Problem]) -> object:
     if key.name == ISOLATE and value not in key.choices:  # kept: without it a run would work where nobody wants it
         problems.append(Problem("LS003", f"`{path}` must be `{WORKTREE}`", path=path))
         return str(value)
+    if key.type is Type.INTEGER and isinstance(value, float) and value.is_integer():
+        value = int(value)  # as a file is read: `5.0` is a whole number
     fits = _FITS.get(key.type, lambda v: key.shape is None)
     if not fits(value):
         problems.append(Problem("LS003", f"`{path}` must be {key.type.value}", path=path))

@@ -119,3 +119,12 @@ def test_what_a_provider_understands_beyond_the_table_is_handed_on() -> None:
     settings, found = read_settings("providers: {p: {kind: scripted, answers: [a, b]}}\n")
     assert [problem.code for problem in found] == ["LS002"]
     assert settings.raw["providers"]["p"]["answers"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"),
+    [(5.0, 5), (1e1, 10), (5.5, None), (float("inf"), None), (float("nan"), None), (True, None), ("5", None)],
+)
+def test_a_whole_number_is_one_however_it_is_written(value: object, taken: int | None) -> None:
+    settings, problems = settings_of({"enhance": {"maxRounds": value}})
+    assert (settings.raw["enhance"].get("maxRounds"), bool(problems)) == (taken, taken is None)
