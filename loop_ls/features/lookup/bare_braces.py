@@ -44,6 +44,8 @@ def bare_uses(document: Document) -> Iterator[tuple[Element, Use]]:
     if not document.text.mentions(_OPENING):
         return
     for element in document.elements:
+        if not any(isinstance(node, Mapping) and node.flow for _, _, node, _ in _values(element.block)):
+            continue  # as nearly every one: its lines need no look
         lines = element.piece.lines
         for number, line in enumerate(lines):
             if _OPENING in line:

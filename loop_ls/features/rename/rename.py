@@ -171,6 +171,8 @@ def _prose(named: Named, new: str) -> Edits:
     found: list[tuple[str, TextEdit]] = []
     for element in document.elements:
         for slot in element.prompts:
+            if named.name not in slot.scalar.text:
+                continue
             span = document.absolute(element.piece, slot.scalar.span)
             for number in range(span.start.line, span.end.line + 1):
                 line = document.text.lines[number]
