@@ -21,7 +21,16 @@ def print_json(answer: Mapping[str, object]) -> int:
     return 0
 
 
+def a_name(text: str) -> str:
+    """The same, of what names something: a variable of a script that is not set names nothing."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; name one, or leave the option out")
+    return text
+
+
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Whom to ask in place of those that the files name."""
-    parser.add_argument("--provider", metavar="NAME", help="Use this provider instead of those in the files")
-    parser.add_argument("--model", metavar="NAME", help="Use this model instead of those in the files")
+    parser.add_argument(
+        "--provider", type=a_name, metavar="NAME", help="Use this provider instead of those in the files"
+    )
+    parser.add_argument("--model", type=a_name, metavar="NAME", help="Use this model instead of those in the files")
