@@ -189,6 +189,16 @@ def answers_ts() -> str:
     return "\n\n".join([_HEAD.rstrip(), imported, *shared, *own, "\n".join(table)]) + "\n"
 
 
+def operations_ts() -> str:
+    """How each operation is asked over HTTP: for the page in a browser, which has no server between."""
+    rows = [
+        f"  {one.name}: {{ method: {json.dumps(one.method)}, path: {json.dumps(one.path.replace(':path}', '}'))} }},"
+        for one in OPERATIONS.values()
+    ]
+    about = "/** operation -> how it is asked over HTTP. */"
+    return "\n".join([_HEAD, about, "export const OPERATIONS = {", *rows, "} as const;", ""])
+
+
 def _interfaces(types: dict[str, object], elsewhere: Container[str] = ()) -> tuple[list[str], list[str]]:
     """Interfaces of what the types share, and of the types."""
     parts: dict[str, Schema] = {}
@@ -235,6 +245,7 @@ FILES = {
     "facts.ts": facts_ts,
     "requests.ts": requests_ts,
     "answers.ts": answers_ts,
+    "operations.ts": operations_ts,
     "../../package.json": package_json,
 }
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "test": "Run a workflow on its test cases and apply its checks",
     "enhance": "Run a workflow repeatedly and improve its file between runs",
     "runs": "List, show and control runs",
+    "ui": "Open the page with all runs in a browser",
     "repl": "Start an interactive prompt with /loops commands",
     "mcp": "Serve loops, or a read-only shell, to agents (MCP, standard input and output)",
     "doctor": "Show what loop-ls finds on this machine",
@@ -50,7 +51,8 @@ SERVERS = frozenset({"mcp", "serve"})
 STARTS = frozenset({"run", "test", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
-#: What a person decides: the verbs, and the options that give permission.
+#: What a person decides: the commands, the verbs, and the options that give permission.
+OF_PEOPLE_ALONE = frozenset({"ui"})
 OF_PEOPLE = frozenset({"answer", "approve", "reject", "apply", "keep", "discard", "restore", "repair", "token"})
 PERMITTING = ("yes", "agree_only")
 
@@ -68,7 +70,9 @@ def _open_closed_streams() -> None:
 
 
 def _is_of_people(args: argparse.Namespace) -> bool:
-    return args.verb in OF_PEOPLE or any(getattr(args, name, False) for name in PERMITTING)
+    if args.command in OF_PEOPLE_ALONE or args.verb in OF_PEOPLE:
+        return True
+    return any(getattr(args, name, False) for name in PERMITTING)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Metrics,
         NewRun,
         Noted,
+        PageCode,
         PromptList,
         Refusal,
         RunChanges,
@@ -296,6 +297,10 @@ class EngineClient:
     async def engine_status(self) -> EngineStatus | Refusal:
         """`{ok, engine: {version, protocol, pid, port, dataDir, startedAt, running, listeners, position}}`."""
         return await self.call("engine_status")
+
+    async def page_code(self, role: str | None = None) -> PageCode | Refusal:
+        """`{ok, code, path, expiresInSeconds}`: lets one browser in to the engine's page."""
+        return await self.call("page_code", body={"role": role})
 
     async def engine_stop(self, now: bool = False) -> EngineStopping | Refusal:
         """The engine leaves (it is gone from the hand-over file when this answers); unfinished runs

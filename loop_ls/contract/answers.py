@@ -704,6 +704,23 @@ class EngineStopping(Done):
     inFlight: FromZero
 
 
+class PageCode(Done):
+    """`path` leads to the page, and holds the code behind its `#`, which no browser sends."""
+
+    code: str
+    path: str
+    expiresInSeconds: FromOne
+
+
+class PageSignedIn(Done):
+    """`expiresAt` in seconds since 1970."""
+
+    token: str
+    user: str
+    role: str
+    expiresAt: FromOne
+
+
 class Health(TypedDict):
     status: str
     workspace_id: str

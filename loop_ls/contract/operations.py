@@ -564,9 +564,44 @@ _ENGINE = (
     ),
 )
 
+_PAGE = (
+    Operation(
+        "page_code",
+        "POST",
+        f"{API}/page/code",
+        "createPageCode",
+        "A code that lets a page of a browser in, once and soon.",
+        "PageCode",
+        request="CreatePageCode",
+        tags=("page",),
+        cli=("ui",),
+    ),
+    Operation(
+        "page_sign_in",
+        "POST",
+        f"{API}/page/sign-in",
+        "signInPage",
+        "The token of a page, for a code.",
+        "PageSignedIn",
+        role=None,
+        request="SignInPage",
+        body_required=True,
+        tags=("page",),
+    ),
+    Operation(
+        "page_sign_out",
+        "POST",
+        f"{API}/page/sign-out",
+        "signOutPage",
+        "The token of the page that asks is revoked.",
+        "Done",
+        tags=("page",),
+    ),
+)
+
 #: In the order of the documents that are made of it; paths without an id come before those with one.
 OPERATIONS: dict[str, Operation] = {
-    one.name: one for one in (*_READING, *_ENHANCING, *_DERIVING, *_ACTING, *_AUTHORING, *_ENGINE)
+    one.name: one for one in (*_READING, *_ENHANCING, *_DERIVING, *_ACTING, *_AUTHORING, *_ENGINE, *_PAGE)
 }
 
 COMMANDS: dict[str, Command] = {

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
-#: By what an answer came: a terminal, an editor, or a program over one of the interfaces.
-Surface = Literal["cli", "vscode", "editor", "http", "socket", "mcp"]
+#: By what an answer came: a terminal, an editor, the page in a browser, or a program over one of the interfaces.
+Surface = Literal["cli", "vscode", "editor", "browser", "http", "socket", "mcp"]
 SURFACES: Final[tuple[Surface, ...]] = get_args(Surface)
 #: Surface -> who speaks there, and where that was, as the end of a sentence.
 _NAMED: dict[Surface, tuple[str, str]] = {
     "cli": ("the command line", "on the command line"),
     "vscode": ("VS Code", "in VS Code"),
     "editor": ("an editor", "in an editor"),
+    "browser": ("the page in a browser", "in a browser"),
     "http": ("a client of the HTTP interface", "over HTTP"),
     "socket": ("a client of the Socket.IO interface", "over Socket.IO"),
     "mcp": ("an agent over MCP", "over MCP"),

@@ -147,6 +147,15 @@ class InboxQuery(Request):
     """A position: what people were asked and told since then is in `missed`."""
 
 
+class CreatePageCode(Request):
+    role: Literal["viewer", "editor", "admin"] | None = None
+    """What the page may do: your role or less."""
+
+
+class SignInPage(Request):
+    code: str
+
+
 class Note(Request):
     text: str
 

@@ -229,6 +229,10 @@ KEYS: dict[str, str] = {
 }  # fmt: skip
 
 OPTIONS: dict[str, str] = {
+    **_under(f"{_CLI}/engine/test_ui.py", {
+        "ui --no-browser, ui --role": "test_the_address_lets_one_browser_in_and_nothing_of_it_is_kept",
+        "ui --port": "test_a_port_is_for_an_engine_that_this_command_starts",
+    }),
     **_under(f"{_CLI}/commands/test_run_part.py", {
         "run --start-from, run --outputs-of": "test_WB_169_a_run_begins_at_a_step_with_what_the_others_gave_before",
         "run --pin": "test_WB_169_a_pinned_output_stands_for_a_step",

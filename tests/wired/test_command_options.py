@@ -130,6 +130,7 @@ _NEEDED = {
     "preview": ("develop.yaml",),
     "convert": ("loops/pair.json", "--to", "workflow"),
     "demo": ("--into", "../demo"),
+    "ui": ("--no-browser",),
 }
 _WITH_ID = re.compile(r"runs (?!list|import|diff|compare|note|restore|inbox|answer)\w+")
 _OWN_FOLDER = re.compile("engine (token|repair)|doctor|check|fix|estimate|preview|definitions|convert")

@@ -1,9 +1,11 @@
-// The bundles: the door that every window reads, all the rest, loaded by it when it is needed, and the page of panels.
+// The bundles: the door that every window reads, all the rest, loaded by it when it is needed, the page of panels, and
+// the engine's page in a browser, which lies in the Python package (`browser.mjs`).
 import { build } from "esbuild";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildBrowser } from "./browser.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const common = { absWorkingDir: root, bundle: true, minify: true, logLevel: "warning" };
@@ -35,6 +37,7 @@ await Promise.all([
   build({ ...host, entryPoints: { extension: "src/extension.ts", ...LATER }, outdir: "dist" }),
   build({ ...common, entryPoints: ["src/editing/forms/web/form.ts", "src/editing/forms/web/form.css"], outdir: "dist", target: "es2022" }),
   build({ ...common, entryPoints: { panel: "src/panel/web/page.tsx" }, outdir: "dist", platform: "browser", format: "iife", target: "es2022" }),
+  buildBrowser(),
 ]);
 
 // What the repository has already and the extension carries: templates of new files, and schemas.

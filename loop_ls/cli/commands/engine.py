@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     start = verbs.add_parser("start", help="Start the engine in the background (other commands do so when needed)")
     start.add_argument("--foreground", action="store_true", help="Run in the foreground; log to standard error")
-    start.add_argument("--port", type=_port, metavar="PORT", help="Port to listen on (default: a free one)")
+    start.add_argument("--port", type=port, metavar="PORT", help="Port to listen on (default: a free one)")
     start.add_argument(
         "--idle-exit", type=_seconds, metavar="SECONDS", help="Exit after this many seconds without listeners and runs"
     )
@@ -232,11 +232,12 @@ def _failed(status: int, message: str, hint: str) -> int:
     return status
 
 
-def _port(text: str) -> int:
-    port = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= port <= 65535:
+def port(text: str) -> int:
+    """As a type of an argument."""
+    number = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"`{text}` is not a port: use a number from 0 to 65535")
-    return port
+    return number
 
 
 def _seconds(text: str) -> float:

@@ -65,7 +65,7 @@ def _create(tokens: Tokens, args: argparse.Namespace) -> int:
     if args.json:
         return print_json({"ok": True, "token": text, **_row(made)})
     print(text)
-    return _print_error(f"{made.role} `{made.user}`, id {made.id}. It is not shown again.")
+    return _print_error(f"{made.role} `{made.name}`, id {made.id}. It is not shown again.")
 
 
 def _list(tokens: Tokens, args: argparse.Namespace) -> int:
@@ -75,8 +75,9 @@ def _list(tokens: Tokens, args: argparse.Namespace) -> int:
     if not found:
         print("Only the owner has access. Create a token: loop-ls engine token create --user NAME --role viewer")
     for each in found:
+        page = "  page of a browser" if each.is_page else ""
         made = datetime.fromtimestamp(each.created_at).astimezone().strftime("%Y-%m-%d %H:%M")
-        print(f"{each.id}  {each.role:<7} {made}  {shown(each.user)}")
+        print(f"{each.id}  {each.role:<7} {made}  {shown(each.name)}{page}")
     return 0
 
 
@@ -85,12 +86,13 @@ def _revoke(tokens: Tokens, args: argparse.Namespace) -> int:
     if args.json:
         return print_json({"ok": True, "revoked": [_row(each) for each in gone]})
     for each in gone:
-        print(f"revoked {each.id}, {each.role} `{each.user}`")
+        print(f"revoked {each.id}, {each.role} `{each.name}`")
     return 0
 
 
 def _row(token: Token) -> dict[str, object]:
-    return {"id": token.id, "user": token.user, "role": token.role, "createdAt": token.created_at}
+    row = {"id": token.id, "user": token.name, "role": token.role, "createdAt": token.created_at}
+    return {**row, "expiresAt": token.expires_at} if token.is_page else row
 
 
 def _print_error(line: str) -> int:

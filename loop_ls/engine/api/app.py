@@ -19,6 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.file_checks import NO_FILE_CHECKS, FileChecks
 from loop_ls.engine.api.guard import SOCKETS, Guard
+from loop_ls.engine.api.page import files
+from loop_ls.engine.api.page.codes import Codes
 from loop_ls.engine.api.presence import Presence
 from loop_ls.engine.api.route import mounted
 from loop_ls.engine.api.route_table import ROUTES
@@ -56,14 +58,15 @@ def application(
     mcp: ASGIApp | None = None,
 ) -> ASGIApp:
     """`assistants` and `sockets` are the documented interfaces of assistants, `mcp` is that of agents."""
+    others = [*(agents.ROUTES if assistants else ()), *([Route("/mcp", mcp)] if mcp else ())]
     app = Starlette(
-        routes=[*mounted(ROUTES), *(agents.ROUTES if assistants else ()), *([Route("/mcp", mcp)] if mcp else ())],
+        routes=[*mounted(ROUTES), *files.ROUTES, *others],
         exception_handlers={BadRequest: _bad_request, HTTPException: _no_route, Exception: _fault},
     )
     state = app.state
     state.engine, state.facts, state.presence, state.leave = engine, facts, presence, leave
     state.catalogue, state.numbers, state.assistants = catalogue, numbers, assistants
-    state.file_checks = file_checks
+    state.file_checks, state.tokens, state.codes = file_checks, tokens, Codes()
     state.openapi = functools.cache(partial(_openapi, facts.port))
     return Guard(_with_sockets(app, sockets), facts.token, tokens, presence.touch)
 

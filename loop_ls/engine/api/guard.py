@@ -1,4 +1,4 @@
-"""Who may speak to the engine: programs of this machine that hold a token, and no web page.
+"""Who may speak to the engine: programs of this machine that hold a token, and no web page but its own.
 
 Runs before every route, so that a new route cannot forget it. What may be seen without a token says
 nothing secret.
@@ -14,10 +14,15 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from loop_ls.contract.operations import OPERATIONS
 from loop_ls.engine.api.answers import STATUS, refusal
+from loop_ls.engine.api.page import files
 from loop_ls.engine.core.users import Person, Tokens
 
-OPEN = frozenset({"/health", "/openapi.json"})
+#: The page says its code in a body: who has none learns nothing.
+OPEN = frozenset({"/health", "/openapi.json", OPERATIONS["page_sign_in"].path, *files.OPEN})
+#: What browsers say of requests of our own page, and of addresses that a person typed.
+_FROM_HERE = ("same-origin", "none")
 #: Sockets say their token in their first message; a page of a browser cannot say it in a header.
 SOCKETS = "/socket.io/"
 #: Interfaces of another document, with its envelope.
@@ -59,8 +64,12 @@ class Guard:
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             return "forbidden", "The engine accepts only the hosts 127.0.0.1 and localhost."
         for origin in headers.getlist("origin"):
-            if not _ORIGIN.fullmatch(origin):
+            if not (_ORIGIN.fullmatch(origin) if path.startswith(SOCKETS) else _is_of(origin, hosts[0])):
                 return "forbidden", f"The engine does not accept requests from pages of {origin[:100]}."
+        if path not in files.OPEN and not path.startswith(SOCKETS):  # a link elsewhere may lead to the page
+            for site in headers.getlist("sec-fetch-site"):
+                if site not in _FROM_HERE:
+                    return "forbidden", "The engine does not accept requests from other pages."
         if path in OPEN or person is not None:
             return None
         if path.startswith(SOCKETS) and "authorization" not in headers:
@@ -78,6 +87,11 @@ class Guard:
         if hmac.compare_digest(given.encode("utf-8", "replace"), self._token):
             return Person(None, "editor")
         return self._tokens.who(given) if self._tokens is not None else None
+
+
+def _is_of(origin: str, host: str) -> bool:
+    """Whether the page was loaded from this engine: another port of this machine is somebody else's."""
+    return origin.lower() == f"http://{host}".lower()
 
 
 def _refusal(scope: Scope, code: str, message: str) -> ASGIApp:

@@ -2,7 +2,8 @@
 
 A run that was started to be watched ends when its watchers are gone for the grace time, so that a
 closed window costs no money over night (UP-59). A request is no watcher: what polls numbers or lists
-keeps the engine, and no run. Detached runs go on; while one does, the engine stays.
+keeps the engine, and no run; neither does a page of a browser, which is easily forgotten in a tab.
+Detached runs go on; while one does, the engine stays.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Presence:
         self._teardown, self._busy, self._leave = teardown, busy, leave
         self._grace, self._idle = grace, idle
         self.listeners = 0
+        self._visitors = 0
         self._seen = self._now()
         #: Since when attended runs wait for a listener; None: there is one, or no run waits for any.
         self._unattended: float | None = None
@@ -63,6 +65,18 @@ class Presence:
                 self._unattended = self._now()
             self._changed.set()
 
+    @contextmanager
+    def visiting(self) -> Iterator[None]:
+        """A page that shows what happens: it keeps the engine, and no run."""
+        self._visitors += 1
+        self._changed.set()
+        try:
+            yield
+        finally:
+            self._visitors -= 1
+            self.touch()
+            self._changed.set()
+
     def start(self) -> None:
         self._watch = asyncio.get_running_loop().create_task(self._keep_watch())
 
@@ -80,7 +94,7 @@ class Presence:
             if self._grace_is_over():
                 self._unattended = None
                 await self._teardown()
-            if self._idle is not None and self._now() - self._seen >= self._idle and not await self._busy():
+            if self._idle_time_is_over() and not await self._busy():
                 self._leave()
                 return
             await self._pause()
@@ -90,12 +104,15 @@ class Presence:
             return False
         return self._now() - self._unattended >= self._grace
 
+    def _idle_time_is_over(self) -> bool:
+        return self._idle is not None and not self._visitors and self._now() - self._seen >= self._idle
+
     async def _pause(self) -> None:
         """Until somebody comes, or the next moment at which there may be something to do."""
         now, due = self._now(), list[float]()
         if self._grace is not None and self._unattended is not None:
             due.append(self._unattended + self._grace - now)
-        if self._idle is not None:
+        if self._idle is not None and not self._visitors:
             due.append(max(self._seen + self._idle - now, min(self._idle, 2.0)))
         try:
             async with asyncio.timeout(max(min(due), 0.01) if due else None):

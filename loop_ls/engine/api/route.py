@@ -65,7 +65,7 @@ def _for_role(route: Route) -> Handler:
         if role is None:
             return await route.handler(request)
         person = person_of(request)
-        if person.has(role) or (operation.owner_too and person.is_owner):
+        if person.has(role) or (operation.owner_too and person.is_owner and person.has("editor")):
             set_said_by(person.user, request.headers.get(HEADER, ""))
             return await route.handler(request)
         told = f"This needs the role `{role}`; the token has the role `{person.role}`."

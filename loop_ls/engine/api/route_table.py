@@ -15,6 +15,7 @@ from loop_ls.engine.api.routes import (
     enhance_routes,
     fork_replay_routes,
     loops,
+    page_routes,
 )
 
 _HANDLERS: dict[str, Handler] = {
@@ -24,6 +25,7 @@ _HANDLERS: dict[str, Handler] = {
     **control_routes.HANDLERS,
     **authoring_routes.HANDLERS,
     **engine_routes.HANDLERS,
+    **page_routes.HANDLERS,
 }
 if unknown := _HANDLERS.keys() ^ OPERATIONS.keys():
     raise LookupError(f"Operations and functions differ: {', '.join(sorted(unknown))}.")

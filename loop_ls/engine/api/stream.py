@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 
 from starlette.types import Message, Receive, Scope, Send
 
-from loop_ls.engine.api.presence import Presence
 from loop_ls.text.json_value import JsonObject
 
 HEARTBEAT_SECONDS = 10.0
@@ -23,22 +22,22 @@ PATIENCE_SECONDS = 30.0
 
 class EventStream:
     """An ASGI answer of one listener. `events` begins after `position` and ends with the engine.
-    `known` says whether the listener's token still holds: one that was taken away hears no more. `there` is entered
-    while it listens."""
+    `known` says whether the listener's token still holds: one that was taken away hears no more. `present` and `there`
+    are entered while it listens."""
 
     def __init__(
         self,
         events: AsyncGenerator[tuple[int, JsonObject]],
         position: int,
-        presence: Presence,
+        present: AbstractContextManager[None],
         known: Callable[[], bool] = lambda: True,
         there: AbstractContextManager[None] | None = None,
     ) -> None:
-        self._events, self._position, self._presence, self._known = events, position, presence, known
+        self._events, self._position, self._present, self._known = events, position, present, known
         self._there = there or nullcontext()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self._presence.listening(), self._there:
+        with self._present, self._there:
             speaking = asyncio.ensure_future(self._speak(send))
             leaving = asyncio.ensure_future(_gone(receive))
             try:

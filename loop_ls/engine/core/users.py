@@ -1,5 +1,7 @@
 """Who may do what: people with tokens, kept by their hashes in the data folder.
 
+A page of a browser has a token of its own, of whoever let it in and with no more than their role, for a day.
+
 Whoever holds the token of the hand-over file is the owner, with the role of an editor. A token is a
 random number of 256 bits, so one round of a hash is enough; what is taken away is gone at once, because
 the file is looked at for every request.
@@ -30,6 +32,9 @@ OWNER = "owner"
 Role = Literal["viewer", "editor", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
+#: How long a page of a browser stays signed in.
+PAGE_SECONDS = 24 * 3600
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
@@ -43,6 +48,8 @@ class Person:
 
     user: str | None
     role: Role
+    #: It is a page of a browser that asks: the person reads it, but another program shows it.
+    page: bool = False
 
     @property
     def is_owner(self) -> bool:
@@ -58,13 +65,26 @@ class Person:
 
 @equal_record
 class Token:
-    """One token of a user as it is kept: never the token itself."""
+    """One token of a user as it is kept: never the token itself. `user` None: the owner's, which only a page of a
+    browser has besides the one of the hand-over file. `expires_at` is the end of a page's token."""
 
     id: str
-    user: str
+    user: str | None
     role: Role
     hash: str
     created_at: int
+    expires_at: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.user or OWNER
+
+    @property
+    def is_page(self) -> bool:
+        return self.expires_at is not None
+
+    def holds(self) -> bool:
+        return self.expires_at is None or time.time() < self.expires_at
 
 
 class Tokens:
@@ -79,8 +99,8 @@ class Tokens:
         """Every hash is compared, in constant time each: how long it takes says nothing."""
         given, found = _hash(token), None
         for each in self.all():
-            if hmac.compare_digest(each.hash, given):
-                found = Person(each.user, each.role)
+            if hmac.compare_digest(each.hash, given) and each.holds():
+                found = Person(each.user, each.role, each.is_page)
         return found
 
     def all(self) -> tuple[Token, ...]:
@@ -100,16 +120,29 @@ class Tokens:
             raise TokenRefused(f"Invalid user name `{user}`: use letters, digits and any of `._@-`, but not `{OWNER}`.")
         if role not in ROLES:
             raise TokenRefused(f"Unknown role `{role}`; expected {', '.join(ROLES)}.")
+        return self._made(user, role, None)
+
+    def create_for_page(self, person: Person) -> tuple[Token, str]:
+        """A token for a page of a browser that this person has let in."""
+        return self._made(person.user, person.role, round(time.time()) + PAGE_SECONDS)
+
+    def _made(self, user: str | None, role: Role, expires_at: int | None) -> tuple[Token, str]:
         text = secrets.token_urlsafe(32)
         with self._changing() as tokens:
-            made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()))
-            tokens.append(made)
+            made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()), expires_at)
+            tokens[:] = [*(each for each in tokens if each.holds()), made]
         return made, text
+
+    def forget(self, token: str) -> None:
+        """Take away this token: whoever holds it signs out."""
+        given = _hash(token)
+        with self._changing() as tokens:
+            tokens[:] = [each for each in tokens if not hmac.compare_digest(each.hash, given)]
 
     def revoke(self, word: str) -> list[Token]:
         """Take away the token with this id, or all tokens of this user. Raises `TokenRefused`."""
         with self._changing() as tokens:
-            gone = [each for each in tokens if word in (each.id, each.user)]
+            gone = [each for each in tokens if word in (each.id, each.name)]
             tokens[:] = [each for each in tokens if each not in gone]
         if not gone:
             raise TokenRefused(f"Unknown token or user `{word}`.")

@@ -26,7 +26,10 @@ async def test_another_host_name_is_refused_even_with_the_token(project: EngineP
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example"])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1.evil.example", "http://localhost:3000", "http://127.0.0.1"],
+)
 async def test_a_web_page_is_refused_even_with_the_token(project: EngineProject, origin: str) -> None:
     answer = await project.http.get("/api/v1/loops", headers={"Origin": origin})
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
@@ -35,7 +38,20 @@ async def test_a_web_page_is_refused_even_with_the_token(project: EngineProject,
 async def test_this_machine_is_welcome_by_all_its_names(project: EngineProject) -> None:
     for host in ("127.0.0.1", "localhost", f"localhost:{project.handover.port}", "[::1]:80"):
         assert (await project.http.get("/api/v1/loops", headers={"Host": host})).status_code == 200
-    assert (await project.http.get("/api/v1/loops", headers={"Origin": "http://localhost:3000"})).status_code == 200
+        from_itself = {"Host": host, "Origin": f"http://{host}", "Sec-Fetch-Site": "same-origin"}
+        assert (await project.http.get("/api/v1/loops", headers=from_itself)).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"])
+@pytest.mark.parametrize("more", [{"Origin": "http://localhost:3000"}, {"Sec-Fetch-Site": "cross-site"}])
+async def test_another_page_of_this_machine_is_refused_whatever_it_asks(
+    project: EngineProject, method: str, more: dict[str, str]
+) -> None:
+    headers = {"Host": "localhost:80", **more}
+    for path in ("/api/v1/loops", "/api/v1/page/sign-in", "/health"):
+        answer = await project.http.request(method, path, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
 async def test_health_needs_no_token_and_proves_who_answers(project: EngineProject) -> None:

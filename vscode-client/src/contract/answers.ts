@@ -445,7 +445,7 @@ export interface Waiting {
   path?: string;
   user?: string;
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
 }
 
 export interface Acknowledged {
@@ -664,6 +664,23 @@ export interface OpenApi {
   paths: Record<string, unknown>;
 }
 
+/** `path` leads to the page, and holds the code behind its `#`, which no browser sends. */
+export interface PageCode {
+  ok: true;
+  code: string;
+  path: string;
+  expiresInSeconds: number;
+}
+
+/** `expiresAt` in seconds since 1970. */
+export interface PageSignedIn {
+  ok: true;
+  token: string;
+  user: string;
+  role: string;
+  expiresAt: number;
+}
+
 export interface PromptList {
   ok: true;
   prompts: Prompt[];
@@ -805,4 +822,7 @@ export interface Answers {
   numbers: string;
   health: Health;
   openapi: OpenApi;
+  page_code: PageCode;
+  page_sign_in: PageSignedIn;
+  page_sign_out: Done;
 }

@@ -165,7 +165,7 @@ export interface UsedIterations {
 export interface ApprovalResolvedFact extends FactBase {
   kind: "approval_resolved";
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
   loopId: string;
   approved: boolean;
   decision?: "approve" | "reject" | "revise" | "restore" | "retry";
@@ -412,7 +412,7 @@ export interface LoopContinuedFact extends FactBase {
   conflict?: string;
   failureReason?: string;
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
   user?: string;
 }
 
@@ -507,7 +507,7 @@ export interface OpsProposedFact extends FactBase {
 export interface PausedFact extends FactBase {
   kind: "paused";
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
   reason?: "user" | "between_rounds" | "conflict" | "stalled" | "exhausted";
   until?: string;
   because?: string;
@@ -586,7 +586,7 @@ export interface ReportReadyFact extends FactBase {
 export interface ResumedFact extends FactBase {
   kind: "resumed";
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
 }
 
 export interface RetryingFact extends FactBase {
@@ -715,7 +715,7 @@ export interface StepStartedFact extends FactBase {
 export interface StoppingFact extends FactBase {
   kind: "stopping";
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
   cause?: "user" | "teardown" | "shutdown";
 }
 

@@ -81,6 +81,11 @@ export interface Control {
   cause?: string;
 }
 
+export interface CreatePageCode {
+  /** What the page may do: your role or less. */
+  role?: "viewer" | "editor" | "admin";
+}
+
 export interface DecideChanges {
   decision: "apply" | "keep" | "discard";
 }
@@ -305,6 +310,10 @@ export interface RunsCommand {
   status?: string;
   uri?: string;
   limit?: number;
+}
+
+export interface SignInPage {
+  code: string;
 }
 
 /** A loop by the name of its definition, or what to run by its file. */

@@ -38,7 +38,7 @@ export interface GivenAnswer {
   answer: string;
   at: string;
   by?: string;
-  via?: "cli" | "vscode" | "editor" | "http" | "socket" | "mcp";
+  via?: "cli" | "vscode" | "editor" | "browser" | "http" | "socket" | "mcp";
   text?: string;
   question?: string;
 }

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp
 from loop_ls import __version__
 from loop_ls.contract.answers import EngineState
 from loop_ls.engine.api.answers import refused, whole_number
-from loop_ls.engine.api.route import Handler, read_body, speaker_of
+from loop_ls.engine.api.presence import Presence
+from loop_ls.engine.api.route import Handler, person_of, read_body, speaker_of
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.engine.api.stream import EventStream
 from loop_ls.engine.process.instance_lock import PROTOCOL, fingerprint
@@ -71,9 +72,11 @@ async def events(request: Request) -> Response | ASGIApp:
             return refused(answer)
         run_id = answer["state"]["runId"]
     position = int(engine.status["position"]) if after is None else after
-    presence, known = request.app.state.presence, request.scope["still_known"]
+    presence: Presence = request.app.state.presence
+    present = presence.visiting() if person_of(request).page else presence.listening()
+    known = request.scope["still_known"]
     there = engine.editors.listening(speaker_of(request))
-    return EventStream(engine.subscribe(position, run_id), position, presence, known, there)
+    return EventStream(engine.subscribe(position, run_id), position, present, known, there)
 
 
 async def engine_status(request: Request) -> Response:

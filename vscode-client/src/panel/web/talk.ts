@@ -1,4 +1,5 @@
-// How the page reaches its host, and what it remembers over a reload. The only place that knows the editor's door.
+// How the page of a run reaches its host, and what it remembers over a reload. Whoever shows the page opens the door:
+// an editor has one of its own, a browser talks to itself.
 import type { Act, Tab, ToHost } from "../shape";
 
 export interface Kept {
@@ -8,15 +9,18 @@ export interface Kept {
   followed?: boolean;
 }
 
-declare function acquireVsCodeApi(): {
+export interface Door {
   postMessage(message: ToHost): void;
   getState(): Kept | undefined;
   setState(state: Kept): void;
+}
+
+let door: Door | undefined;
+
+export const open = (given: Door): void => {
+  door = given;
 };
-
-const api = acquireVsCodeApi();
-
-export const say = (message: ToHost): void => api.postMessage(message);
+export const say = (message: ToHost): void => door?.postMessage(message);
 export const act = (wanted: Act): void => say({ type: "act", act: wanted });
-export const kept = (): Kept => api.getState() ?? {};
-export const keep = (state: Kept): void => api.setState(state);
+export const kept = (): Kept => door?.getState() ?? {};
+export const keep = (state: Kept): void => door?.setState(state);
