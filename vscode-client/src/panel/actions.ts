@@ -4,8 +4,9 @@ import * as vscode from "vscode";
 import type { Argument } from "../answers/settle";
 import type { Server } from "../part";
 import type { RunState } from "../runs/state";
+import { askedBy, forkOf } from "./commands";
 import { addressOf, type What } from "./documents";
-import type { Act, Row } from "./shape";
+import type { Act } from "./shape";
 import type { View } from "./view";
 
 export interface Stage {
@@ -19,31 +20,10 @@ export interface Stage {
 
 export async function act(stage: Stage, wanted: Act): Promise<void> {
   const { runId, server } = stage;
-  const uri = stage.state?.uri;
+  const asked = askedBy(wanted, stage);
+  if (asked?.begins) return openNew(server, asked.command, asked.argument);
+  if (asked) return void (await server.run(asked.command, asked.argument));
   switch (wanted.verb) {
-    case "pause":
-    case "resume":
-    case "stop":
-      await server.run(`loopLs.${wanted.verb}`, { runId });
-      return;
-    case "continue":
-      if (uri) await server.run("loopLs.enhance.continue", { uri });
-      return;
-    case "skip":
-      if (uri) await server.run("loopLs.enhance.skipEdits", { uri });
-      return;
-    case "giveUp":
-      await server.run("loopLs.stop", { runId });
-      return;
-    case "approve": {
-      const { loopId, approved, decision, feedback } = wanted;
-      await server.run("loopLs.approve", { runId, loopId, approved, ...(decision ? { decision } : {}), ...(feedback ? { feedback } : {}) });
-      return;
-    }
-    case "fork":
-      return openNew(server, "loopLs.fork", forkOf(runId, stage.view.rows.get(wanted.row)));
-    case "ask":
-      return openNew(server, "loopLs.fork", { runId, at: wanted.at, prompt: wanted.prompt });
     case "restore": {
       const row = stage.view.rows.get(wanted.row);
       if (row?.kind === "iteration") await vscode.commands.executeCommand("loopLs.client.restore", forkOf(runId, row));
@@ -55,10 +35,8 @@ export async function act(stage: Stage, wanted: Act): Promise<void> {
     case "showChanges":
       await vscode.commands.executeCommand("loopLs.client.changes", { runId });
       return;
-    case "replay":
-      return openNew(server, "loopLs.replay", uri ? { runId, uri } : { runId });
     case "openFile":
-      return openFile(uri);
+      return openFile(stage.state?.uri);
     case "diff":
       return compare(stage, wanted.left, wanted.right);
     case "show":
@@ -73,11 +51,6 @@ export async function act(stage: Stage, wanted: Act): Promise<void> {
       await vscode.commands.executeCommand("loopLs.client.showLog");
       return;
   }
-}
-
-function forkOf(runId: string, row: Row | undefined): Argument {
-  if (row?.kind !== "iteration") return { runId };
-  return { runId, iteration: row.number, ...(row.parent ? { loop: row.name } : {}) };
 }
 
 async function openNew(server: Server, command: string, argument: Argument): Promise<void> {

@@ -80,7 +80,7 @@ export function sentenceOf(state: RunState): string {
   }
 }
 
-function toneOf(state: RunState): Head["tone"] {
+export function toneOf(state: RunState): Head["tone"] {
   switch (endingKind(state)) {
     case "success":
       return "good";

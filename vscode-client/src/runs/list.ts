@@ -1,6 +1,6 @@
 // Fills the store with the runs of the folder: asked for once, when somebody looks, and again only when
 // another server or engine may know more. Everything in between comes by notification; nothing polls.
-import * as vscode from "vscode";
+import { Emitter, type Subscription } from "./emitter";
 import type { Server } from "../part";
 import { hasEnded, type RunState } from "./state";
 import type { RunStore } from "./store";
@@ -9,13 +9,13 @@ const FIRST = 100;
 /** What the engine gives at most. */
 const MOST = 1000;
 
-export class RunList implements vscode.Disposable {
+export class RunList {
   private wanted = false;
   private limit = FIRST;
   private cut = false;
   private asking: Promise<void> | undefined;
-  private readonly changed = new vscode.EventEmitter<void>();
-  private readonly heard: vscode.Disposable[];
+  private readonly changed = new Emitter<void>();
+  private readonly heard: Subscription[];
   /** A list was read: there may be more behind it. */
   readonly onDidRead = this.changed.event;
 

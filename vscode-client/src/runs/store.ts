@@ -1,6 +1,6 @@
 // The one place that holds runs on this side: fed by notifications and by lists, read by every view,
 // so that no two of them can disagree. Folds nothing: the server sends the state.
-import * as vscode from "vscode";
+import { Emitter } from "./emitter";
 import type { RunEvent, RunState, ViewNotice } from "./state";
 
 export interface Change {
@@ -15,21 +15,21 @@ const newestFirst = (left: RunState, right: RunState): number => {
   return one === other ? 0 : one < other ? 1 : -1;
 };
 
-export class RunStore implements vscode.Disposable {
+export class RunStore {
   private readonly known = new Map<string, RunState>();
-  private readonly changed = new vscode.EventEmitter<Change>();
-  private readonly happened = new vscode.EventEmitter<RunEvent>();
-  private readonly removed = new vscode.EventEmitter<string>();
+  private readonly changed = new Emitter<Change>();
+  private readonly happened = new Emitter<RunEvent>();
+  private readonly removed = new Emitter<string>();
 
   /** After each fact, and for each run of a list that differs from what was known. */
   readonly onDidChange = this.changed.event;
   /** Each fact and each piece of streamed text, as it arrives; a view that opens later asks the server for the rest. */
   readonly onDidHappen = this.happened.event;
   readonly onDidRemove = this.removed.event;
-  private readonly viewed = new vscode.EventEmitter<ViewNotice>();
+  private readonly viewed = new Emitter<ViewNotice>();
   /** What is new in the view of a run that somebody asked to follow. */
   readonly onDidView = this.viewed.event;
-  private readonly engine = new vscode.EventEmitter<boolean>();
+  private readonly engine = new Emitter<boolean>();
   /** The engine is there (true), or has been away for a while. */
   readonly onDidChangeEngine = this.engine.event;
   private gone = false;

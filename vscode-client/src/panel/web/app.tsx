@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Detail, Row, Tab, Wish } from "../shape";
 import { Bars } from "./bars";
 import { Details, tabsOf } from "./details";
-import { Header } from "./header";
+import { Header } from "./head/header";
 import { type Model, newest, roundOf } from "./model";
 import { keep, type Kept, say } from "./talk";
 import { Skeleton } from "./skeleton";

@@ -1,6 +1,6 @@
 // The progress ring with its badge: how far the loop is, at one glance. It pulses when a new pass begins.
-import type { Head } from "../shape";
-import { badge, progressLabel } from "./words";
+import type { Head } from "../../shape";
+import { badge, progressLabel } from "../words";
 
 const RADIUS = 24;
 const AROUND = 2 * Math.PI * RADIUS;

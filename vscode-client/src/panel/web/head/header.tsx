@@ -1,10 +1,10 @@
 // The head of the panel: which run, how it stands, and the buttons that fit how it stands.
-import type { Act, Head } from "../shape";
+import type { Act, Head } from "../../shape";
 import { Budget } from "./budget";
-import { Icon, type IconName } from "./icons";
+import { Icon, type IconName } from "../icons";
 import { Ring } from "./ring";
-import { rove } from "./roving";
-import { act } from "./talk";
+import { rove } from "../roving";
+import { act } from "../talk";
 
 interface Button {
   title: string;

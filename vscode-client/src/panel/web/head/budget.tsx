@@ -1,7 +1,7 @@
 // What the run has spent and may spend: money, tokens, time. A bar stands only where there is a limit.
 import type { ComponentChildren } from "preact";
-import type { Head } from "../shape";
-import { clock, count, money } from "../../runs/amounts";
+import type { Head } from "../../shape";
+import { clock, count, money } from "../../../runs/amounts";
 
 function Meter({ label, value, most, text, children }: { label: string; value: number; most?: number; text: string; children: ComponentChildren }) {
   const part = most ? Math.min(1, value / most) : 0;

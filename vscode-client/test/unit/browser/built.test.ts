@@ -4,7 +4,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 
-const building = import("../../scripts/browser.mjs");
+const building = import("../../../scripts/browser.mjs");
 const LIMIT = 60_000;
 
 test("what is in the package is what the sources build", async () => {
