@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.start_request import StartRequest, read_request
+from loop_ls.engine.core.start_request import EarlierOutputs, StartRequest, read_request
 from loop_ls.index.disk.uris import uri_of
 
 LOOP = {"kind": "loop", "name": "l"}
@@ -167,3 +167,13 @@ def test_a_path_that_is_not_absolute_lies_in_the_engine_s_own_folder(root: Path)
     assert (found.root, found.path) == (root, "sub/flow.yaml")
     with pytest.raises(Refused, match="Missing `root`"):
         read_request({"path": "sub/flow.yaml"})
+
+
+def test_WB_169_iterations_come_from_the_run_before_where_the_output_does_and_a_typed_one_has_none() -> None:
+    before = EarlierOutputs("before", {"polish": "v2", "check": "old"}, iterations={"polish": ["v1", "v2"]})
+    run = EarlierOutputs("run")
+    pinned = [{"name": "polish", "output": "v2", "iterations": 2}, {"name": "check", "output": "typed"}]
+    run.take("run_started", {"plan": {"part": {"pinned": pinned}}})
+    found = run.over(before)
+    assert found.outputs == {"polish": "v2", "check": "typed"}
+    assert found.iterations == {"polish": ["v1", "v2"], "check": []}
