@@ -29,6 +29,7 @@ const DOCUMENTED = {
   "panel-light": "panel-light-modern-output",
   "panel-dark": "panel-dark-modern-output",
   "panel-high-contrast": "panel-dark-high-contrast-output",
+  "form-light": "form-assistant-light-modern",
   "form-dark": "form-assistant-dark-modern",
   "form-high-contrast": "form-assistant-dark-high-contrast",
 };
