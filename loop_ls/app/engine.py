@@ -58,7 +58,7 @@ def build(
     programs = OnDemand({name: partial(one.program, parts) for name, one in SYSTEMS.items()})
     engine = _engine(folder, providers, preparer, programs, root, database, secrets, takes_runs)
     engine.forgotten += [records.forget, remover(folder), kept.remover(folder)]
-    engine.keepers.append(records.beside)
+    engine.records = records
     engine.closing.append(records.close)
     return engine
 

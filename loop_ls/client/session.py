@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -50,9 +51,11 @@ if TYPE_CHECKING:
         Metrics,
         NewRun,
         Noted,
+        OneArtifact,
         PageCode,
         PromptList,
         Refusal,
+        RunArtifacts,
         RunChanges,
         RunList,
         ShownLoop,
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
         Verdicts,
         ViewPage,
     )
+    from loop_ls.contract.requests import Scope
 
 T = TypeVar("T")
 Control = Literal["pause", "resume", "stop"]
@@ -72,6 +76,8 @@ ANSWER_SECONDS = 30.0
 KEPT_SECONDS = 3.0
 #: Iterations that are asked for at once where all are wanted: the engine answers others in between.
 HISTORY_PAGE = 100
+#: What a path ends in where it names something of a run.
+_PART = re.compile(r"\{\w+:path\}")
 JSON = {"Content-Type": "application/json"}
 
 
@@ -215,6 +221,16 @@ class EngineClient:
         """`{ok, prompts: [{place, purpose, provider, model, prompt}]}`: what was asked, at `place` or inside it."""
         return await self.call("prompts", run_id, query={"place": place})
 
+    async def artifacts(self, run_id: str, scope: Scope | None = None) -> RunArtifacts | Refusal:
+        """`{ok, artifacts, todos, sprints, memories}`: what stages wrote down; artifacts without their texts."""
+        return await self.call("artifacts", run_id, query={"scope": scope})
+
+    async def artifact(self, run_id: str, artifact: str) -> OneArtifact | Refusal:
+        """`{ok, artifact, content}`: one artifact, by its id, the beginning of it or its title."""
+        if artifact in ("", ".", ".."):
+            return refusal("not_found", f"Run {run_id} has no artifact `{artifact}`.")
+        return await self.call("artifact", run_id, part=artifact)
+
     async def definitions(self) -> DefinitionList | Refusal:
         """`{ok, definitions, count}`: what the engine's workspace has that can be started by name."""
         return await self.call("definitions")
@@ -327,9 +343,16 @@ class EngineClient:
     # -- transport ----------------------------------------------------------------------------
 
     async def call(
-        self, name: str, run_id: str | None = None, *, body: Fields | None = None, query: Fields | None = None
+        self,
+        name: str,
+        run_id: str | None = None,
+        *,
+        part: str = "",
+        body: Fields | None = None,
+        query: Fields | None = None,
     ) -> T | Refusal:
-        """An operation of `contract.operations` by its name; `run_id` where its path has one. The type of the answer
+        """An operation of `contract.operations` by its name; `run_id` where its path has one, and `part` where the path
+        ends in what is asked for of the run. The type of the answer
         is the one that the table names: whoever asks says it.
 
         A word that would lead to another path of the engine is the id of no run."""
@@ -340,6 +363,7 @@ class EngineClient:
             return refusal("not_found", f"Unknown run `{run_id or ''}`.", "See `loop-ls runs`.")
         else:
             path = operation.path.replace("{id}", quote(_sound(run_id), safe=""))
+            path = _PART.sub(lambda _: quote(_sound(part), safe=""), path)
         given = {} if body is None and operation.request is not None else body
         return cast("T | Refusal", await self._send(operation.method, path, body=given, query=query))
 

@@ -328,6 +328,76 @@ class PromptList(Done):
     count: FromZero
 
 
+class Artifact(TypedDict):
+    """A text that a stage of a role loop kept, without the text itself; `characters` is its length. Whole outputs of
+    stages have the type `loop_output`."""
+
+    id: str
+    type: str
+    title: str
+    characters: FromZero
+    session_id: str | None
+    project_id: str | None
+    loop_id: str | None
+    created_by: str | None
+    created_at: str
+    metadata: JsonObject
+
+
+class Todo(TypedDict):
+    id: str
+    title: str
+    status: str
+    session_id: str | None
+    loop_id: str | None
+    created_by: str | None
+    created_at: str
+    updated_at: str | None
+
+
+class Sprint(TypedDict):
+    """The record of one iteration in its project; `note` is its summary, or why it was rejected."""
+
+    id: str
+    project_id: str | None
+    loop_id: str | None
+    iteration_id: str | None
+    title: str
+    acceptance_criteria: str | None
+    status: str
+    note: str | None
+    transitions: list[JsonObject]
+    created_at: str
+    updated_at: str | None
+
+
+class Memory(TypedDict):
+    """A fact that a stage stored beyond its loop, for all loops of the `workspace`."""
+
+    id: str
+    text: str
+    workspace: str | None
+    session_id: str | None
+    created_by: str | None
+    created_at: str
+
+
+class RunArtifacts(Done):
+    """What stages wrote down, oldest first."""
+
+    runId: str
+    artifacts: list[Artifact]
+    todos: list[Todo]
+    sprints: list[Sprint]
+    memories: list[Memory]
+
+
+class OneArtifact(Done):
+    runId: str
+    artifact: Artifact
+    content: str
+
+
 class Facts(Done):
     events: list[EventObject]
 

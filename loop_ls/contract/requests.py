@@ -18,6 +18,8 @@ from loop_ls.contract.questions import Decision
 Object = dict[str, object]
 FromZero = Annotated[int, Field(ge=0)]
 FromOne = Annotated[int, Field(ge=1)]
+#: Whose artifacts are listed: those of one run, or of all loops of its project.
+Scope = Literal["run", "project"]
 TargetKind = Literal["workflow", "loop", "step", "definition", "assistant"]
 
 
@@ -256,6 +258,11 @@ class PromptsQuery(SnakeCaseRequest):
     """Only at this place or inside it, such as `develop/3`."""
 
 
+class ArtifactsQuery(SnakeCaseRequest):
+    scope: Scope
+    """Of this `run` (default), or of all loops of its `project`."""
+
+
 class IterationsQuery(SnakeCaseRequest):
     after: FromZero
     """Only facts with a `seq` above this."""
@@ -456,6 +463,14 @@ class NoArgument(Request):
 class OfRun(Request):
     run_id: str
     """A run; `all` where a command takes that."""
+
+
+class ArtifactCommand(Request):
+    run_id: str
+    artifact: str
+    """Its id, the beginning of it, or its title."""
+    show: bool = False
+    """Open its text in the editor, too."""
 
 
 class RunCommand(Request):

@@ -41,8 +41,10 @@ from loop_ls.contract.answers import (
     MissedPart,
     NewRun,
     Noted,
+    OneArtifact,
     PromptList,
     Refusal,
+    RunArtifacts,
     RunChanges,
     RunList,
     StateAnswer,
@@ -69,6 +71,7 @@ from loop_ls.engine.projections.iteration_facts import facts_of_iteration
 from loop_ls.engine.projections.kept_views import KeptViews
 from loop_ls.engine.projections.prompts import prompts
 from loop_ls.engine.projections.run_graph import drawn
+from loop_ls.engine.projections.stage_records import StageRecords
 from loop_ls.engine.projections.truncation import LIMIT, limited, short
 from loop_ls.engine.recovery.cluster_member import ClusterMember, Workers
 from loop_ls.engine.recovery.crash_recovery import CrashRecovery
@@ -98,13 +101,14 @@ from loop_ls.index.disk.projects import settings_folder
 from loop_ls.text.json_value import Json, JsonObject, as_object, text_field
 
 if TYPE_CHECKING:
+    from loop_ls.contract.requests import Scope
     from loop_ls.engine.money.ledger import Ledger
+    from loop_ls.engine.roles.records.records import Records
     from loop_ls.engine.runs.judge_trial import Output
 
 logger = logging.getLogger(__name__)
 
 Enhanced = Acknowledged | Chosen | Done | EnhanceStatus | EnhanceTimeline
-Keeper = Callable[[str | None, Sequence[str]], Awaitable[JsonObject]]
 #: Formats whose runs spend nothing after a restart until a person says so.
 WAITS_FOR_PEOPLE = frozenset({"enhance"})
 
@@ -151,7 +155,7 @@ class Engine:
         self._crash_recovery = CrashRecovery(self._begin)
         self.started_at = clock()
         self.heartbeat = Heartbeat(self._can_work)
-        self.keepers: list[Keeper] = []  # who knows more of a run than its journal
+        self.records: Records | None = None  # what role loops write beside the journal
         self.closing: list[Callable[[], None]] = []  # who lets go when the engine leaves
 
     # -- life --------------------------------------------------------------------------------------
@@ -718,10 +722,26 @@ class Engine:
 
     async def beside(self, project: str | None = None, sprints: Sequence[str] = ()) -> JsonObject:
         """What is kept of a run beside its journal (the project of a role loop, and these sprints of it)."""
-        found: JsonObject = {}
-        for keeper in self.keepers:
-            found |= await keeper(project, sprints)
-        return found
+        return {} if self.records is None else await self.records.beside(project, sprints)
+
+    async def artifacts(self, run_id: str, scope: Scope = "run") -> RunArtifacts | Refusal:
+        """What the stages of a role loop, or of all loops of its project, wrote down
+        -> `{ok, artifacts, todos, sprints, memories}`; artifacts without their texts."""
+        try:
+            found = await self._runs.find(run_id)
+            with readable_record():
+                return await StageRecords(self.records, self.journal, self._mask_of).listed(found, scope)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
+
+    async def artifact(self, run_id: str, wanted: str) -> OneArtifact | Refusal:
+        """One artifact with its text, by its id, the beginning of it or its title -> `{ok, artifact, content}`."""
+        try:
+            found = await self._runs.find(run_id)
+            with readable_record():
+                return await StageRecords(self.records, self.journal, self._mask_of).artifact(found, wanted)
+        except (Refused, JournalRefused) as refused:
+            return refused.answer()
 
     async def note(self, run_id: str, text: Json) -> Noted | Refusal:
         """Say something to a run: it is in its next prompt, once -> `{ok, runId, notes}`."""

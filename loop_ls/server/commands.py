@@ -55,6 +55,7 @@ FUNCTIONS: dict[str, Function] = {
     "loopLs.decideChanges": again.decide_changes,
     "loopLs.restore": again.restore,
     "loopLs.history": again.history,
+    "loopLs.artifact": again.artifact,
     "loopLs.import": again.take_in,
     "loopLs.fork": again.fork,
     "loopLs.replay": again.replay,

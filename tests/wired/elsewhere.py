@@ -289,6 +289,9 @@ OPTIONS: dict[str, str] = {
         "runs restore --iteration, runs restore --loop":
             "test_a_run_in_a_worktree_is_shown_restored_and_applied_from_the_terminal",
     }),
+    **_under(f"{_CLI}/runs/test_artifacts.py", {
+        "runs artifacts --project": "test_with_project_those_of_all_its_loops_are_listed",
+    }),
     **_under(f"{_CLI}/engine/test_engine.py", {
         "engine start --foreground": "test_a_second_engine_leaves_at_once",
         "engine start --port": "test_a_taken_port_is_one_sentence",

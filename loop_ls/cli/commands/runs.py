@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, settled
-from loop_ls.cli.runs import runs_again, runs_changes, runs_inbox, runs_show, runs_table
+from loop_ls.cli.runs import runs_again, runs_artifacts, runs_changes, runs_inbox, runs_show, runs_table
 from loop_ls.cli.watch.words import ending, how_to_answer
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
@@ -25,7 +25,7 @@ CONTROL = ("pause", "resume", "stop")
 USUAL = 20
 
 #: Verbs that mean the newest run where none is named.
-OF_THE_NEWEST = ("show", "report", "status", "events", "prompts", "stop")
+OF_THE_NEWEST = ("show", "report", "status", "events", "prompts", "artifacts", "stop")
 NO_RUNS, TO_START = "No runs yet.", "Start one: loop-ls run FILE"
 
 
@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("status", "Show the state of a run"),
         ("events", "Print the events of a run, one per line"),
         ("prompts", "Show the prompts that models and agents got, and what they answered"),
+        ("artifacts", "List what the stages of a role loop wrote down, or print one artifact"),
         ("delete", "Delete a finished run from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)
@@ -49,6 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         _common(verb, again=True)
         if name == "prompts":
             verb.add_argument("place", nargs="?", metavar="PLACE", help="Only this place, such as develop/3")
+        if name == "artifacts":
+            runs_artifacts.add_options(verb)
         if name == "events":
             verb.add_argument("--follow", action="store_true", help="Keep printing new events")
         if name == "show":
@@ -82,6 +85,7 @@ async def _run(args: argparse.Namespace) -> int:
         "status": _status,
         "events": _events,
         "prompts": _prompts,
+        "artifacts": runs_artifacts.artifacts,
         "delete": _delete,
         **runs_again.VERBS,
         **runs_changes.VERBS,

@@ -28,6 +28,7 @@ _REASONS = {
 }
 _PATH_TEXT = {
     "id": "The id of a run, or a unique prefix of it.",
+    "artifact": "The id of an artifact, a unique prefix of it, or its title.",
     "iteration": "The place of an iteration in the run (`develop/3`), or its number.",
 }
 

@@ -123,6 +123,17 @@ async def history(context: Context, argument: JsonObject) -> JsonObject:
     return answer
 
 
+async def artifact(context: Context, argument: JsonObject) -> JsonObject:
+    """`loopLs.artifact`: one text that a stage kept; with `show` also as a document in the editor."""
+    run_id, wanted = text_field(argument, "runId"), text_field(argument, "artifact")
+    answer = await context.runs.get().ask_home(run_id, lambda client: client.artifact(run_id, wanted))
+    if answer.get("ok") and argument.get("show") is True:
+        whole, id_ = str(answer["runId"]), text_field(part(answer, "artifact"), "id")
+        data = await context.runs.get().data_folder(whole)
+        answer["path"] = await show_text(context.client, data, whole, id_, text_field(answer, "content"))
+    return answer
+
+
 async def test_until(context: Context, argument: JsonObject) -> JsonObject:
     """`loopLs.testUntil`: the text in the editor counts, saved or not."""
     session = context.session

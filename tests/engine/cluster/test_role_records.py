@@ -81,7 +81,7 @@ async def engine(
         home=root,
         workers=lambda storage: PostgresWorkers(storage, takes=takes, beat=BEAT, lease=LEASE),
     )
-    made.keepers.append(records.beside)
+    made.records = records
     made.forgotten.append(records.forget)
     await made.open()
     return made

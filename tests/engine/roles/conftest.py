@@ -80,7 +80,7 @@ class EngineProject:
             home=self.root,
         )
         engine.forgotten.append(self.records.forget)
-        engine.keepers.append(self.records.beside)
+        engine.records = self.records
         await engine.open()
         self.engines.append(engine)
         return engine

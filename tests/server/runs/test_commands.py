@@ -173,6 +173,24 @@ def test_one_iteration_of_the_history_with_its_prompts(fake: Start, folder: Path
     assert answer["noPrompts"] is None
 
 
+def test_an_artifact_is_answered_and_opened_as_a_document(fake: Start, folder: Path) -> None:
+    client = fake()
+    editor = Editor(client, folder, capabilities={"window": {"showDocument": {"support": True}}})
+    run_id = editor.run({"iterations": 1})["runId"]
+    editor.wait_event("completed")
+    answer = editor.command("loopLs.artifact", {"runId": run_id, "artifact": "plan"})
+    assert (answer["content"], answer.get("path")) == ("# Plan", None)
+    assert editor.command("loopLs.artifact", {"runId": run_id, "artifact": "other"})["code"] == "not_found"
+    shown = {"runId": run_id, "artifact": "plan", "show": True}
+    params = {"command": "loopLs.artifact", "arguments": [shown]}
+    client.send({"jsonrpc": "2.0", "id": "show", "method": "workspace/executeCommand", "params": params})
+    asked = client.wait(lambda m: m.get("method") == "window/showDocument")
+    client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"success": True}})
+    path = client.answer("show")["result"]["path"]
+    assert asked["params"]["uri"] == Path(path).as_uri()
+    assert Path(path).read_text() == "# Plan"
+
+
 @pytest.mark.parametrize("able", [True, False], ids=["does not", "cannot"])
 def test_who_uses_an_editor_that_does_not_show_a_document_is_told_where_it_is(
     fake: Start, folder: Path, able: bool

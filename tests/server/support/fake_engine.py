@@ -320,6 +320,11 @@ class FakeClient:
         row = {"place": f"{place}/write", "purpose": "stage", "provider": "ollama", "model": "small"}
         return {"ok": True, "prompts": [{**row, "prompt": "# pair", "system": "You are the coder."}], "count": 1}
 
+    async def artifact(self, run_id: str, artifact: str) -> Json:
+        if artifact != "plan":
+            return {"ok": False, "code": "not_found", "message": f"There is no `{artifact}`.", "hint": ""}
+        return {"ok": True, "runId": run_id, "artifact": {"id": "a1", "title": "plan"}, "content": "# Plan"}
+
     async def view(self, run_id: str, after: int = 0, limit: int | None = None) -> Json:
         status, told = await self.status(run_id), await self._engine.events(run_id, 0, 1000)
         return {**status, **folded(told["events"]).patch(after, limit)} if status["ok"] else status

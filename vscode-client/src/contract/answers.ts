@@ -18,6 +18,20 @@ export interface AnswerOption {
   text: boolean;
 }
 
+/** A text that a stage of a role loop kept, without the text itself; `characters` is its length. Whole outputs of stages have the type `loop_output`. */
+export interface Artifact {
+  id: string;
+  type: string;
+  title: string;
+  characters: number;
+  session_id: string | null;
+  project_id: string | null;
+  loop_id: string | null;
+  created_by: string | null;
+  created_at: string;
+  metadata: Record<string, unknown>;
+}
+
 /** `max` is None where nothing bounds it. */
 export interface CallBounds {
   min: number;
@@ -197,6 +211,16 @@ export interface Loop {
   project?: unknown;
 }
 
+/** A fact that a stage stored beyond its loop, for all loops of the `workspace`. */
+export interface Memory {
+  id: string;
+  text: string;
+  workspace: string | null;
+  session_id: string | null;
+  created_by: string | null;
+  created_at: string;
+}
+
 /** What a person was asked or told at a position of the journal. */
 export interface Missed {
   runId: string;
@@ -340,6 +364,21 @@ export interface SavedIteration {
   verdict?: string;
 }
 
+/** The record of one iteration in its project; `note` is its summary, or why it was rejected. */
+export interface Sprint {
+  id: string;
+  project_id: string | null;
+  loop_id: string | null;
+  iteration_id: string | null;
+  title: string;
+  acceptance_criteria: string | null;
+  status: string;
+  note: string | null;
+  transitions: Record<string, unknown>[];
+  created_at: string;
+  updated_at: string | null;
+}
+
 /** A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`. */
 export interface Stage {
   stage_index: number;
@@ -416,6 +455,17 @@ export interface Timings {
   total_iteration_seconds: number;
   average_iteration_seconds: number;
   iteration_timings: Record<string, unknown>[];
+}
+
+export interface Todo {
+  id: string;
+  title: string;
+  status: string;
+  session_id: string | null;
+  loop_id: string | null;
+  created_by: string | null;
+  created_at: string;
+  updated_at: string | null;
 }
 
 /** One answer to the question whether an output meets a condition; `because` says why there was no other. */
@@ -653,6 +703,13 @@ export interface Noted {
   notes: number;
 }
 
+export interface OneArtifact {
+  ok: true;
+  runId: string;
+  artifact: Artifact;
+  content: string;
+}
+
 export interface OneIteration {
   ok: true;
   iteration: Iteration;
@@ -702,6 +759,16 @@ export interface Refusal {
   nonce?: string;
   path?: string;
   findings?: FileError[];
+}
+
+/** What stages wrote down, oldest first. */
+export interface RunArtifacts {
+  ok: true;
+  runId: string;
+  artifacts: Artifact[];
+  todos: Todo[];
+  sprints: Sprint[];
+  memories: Memory[];
 }
 
 /** What a run changed in the worktree of its own, up to its last commit. `cut`: the diff goes on. `decision`: what was done with the changes, absent as long as nothing was. */
@@ -788,6 +855,8 @@ export interface Answers {
   changes: RunChanges;
   metrics: Metrics;
   prompts: PromptList;
+  artifacts: RunArtifacts;
+  artifact: OneArtifact;
   events: EventPage;
   view: ViewPage;
   graph: Graph;

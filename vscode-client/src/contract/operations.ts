@@ -12,6 +12,8 @@ export const OPERATIONS = {
   changes: { method: "GET", path: "/api/v1/loops/{id}/changes" },
   metrics: { method: "GET", path: "/api/v1/loops/{id}/metrics" },
   prompts: { method: "GET", path: "/api/v1/loops/{id}/prompts" },
+  artifacts: { method: "GET", path: "/api/v1/loops/{id}/artifacts" },
+  artifact: { method: "GET", path: "/api/v1/loops/{id}/artifacts/{artifact}" },
   events: { method: "GET", path: "/api/v1/loops/{id}/events" },
   view: { method: "GET", path: "/api/v1/loops/{id}/view" },
   graph: { method: "GET", path: "/api/v1/loops/{id}/graph" },

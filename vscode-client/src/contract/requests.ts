@@ -50,6 +50,14 @@ export interface ApproveCommand {
   feedback?: string;
 }
 
+export interface ArtifactCommand {
+  runId: string;
+  /** Its id, the beginning of it, or its title. */
+  artifact: string;
+  /** Open its text in the editor, too. */
+  show?: boolean;
+}
+
 export interface AssistantSetupCommand {
   uri: string;
   name?: string;
@@ -433,6 +441,8 @@ export interface CommandArguments {
   "loopLs.view": ViewCommand;
   "loopLs.history": HistoryCommand;
   "loopLs.metrics": OfRun;
+  "loopLs.artifacts": OfRun;
+  "loopLs.artifact": ArtifactCommand;
   "loopLs.delete": OfRun;
   "loopLs.export": OfRun;
   "loopLs.import": ImportCommand;

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.answers import Loop
 from loop_ls.contract.endings import Status
+from loop_ls.contract.requests import Scope
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import folded
 from loop_ls.contract.run_view.rounds import listed
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 PAGE = 1000
 #: Iterations of the outermost loop in a page where nobody says how many, and facts that are read at once.
 ITERATIONS, FACTS = 50, 300
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 STATUSES = ("active", *get_args(Status))
 #: The statuses of a run that the documented interface calls `running`.
 RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
@@ -272,6 +274,22 @@ async def prompts(request: Request) -> Response:
     return JSONResponse(answer) if answer["ok"] else refused(answer)
 
 
+async def artifacts(request: Request) -> Response:
+    """What its stages wrote down, or those of all loops of its project."""
+    given = request.query_params.get("scope") or "run"
+    scope = next((each for each in SCOPES if each == given), None)
+    if scope is None:
+        raise BadRequest("bad_argument", f"`scope` must be `run` or `project`, not `{given[:40]}`.")
+    answer = await engine_of(request).artifacts(request.path_params["id"], scope)
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
+async def artifact(request: Request) -> Response:
+    """One text that a stage kept."""
+    answer = await engine_of(request).artifact(request.path_params["id"], request.path_params["artifact"])
+    return JSONResponse(answer) if answer["ok"] else refused(answer)
+
+
 async def graph(request: Request) -> Response:
     """What the run consists of, and what waits for what."""
     answer = await engine_of(request).graph(request.path_params["id"], request.query_params.get("place") or "")
@@ -307,6 +325,8 @@ HANDLERS: dict[str, Handler] = {
     "changes": changes,
     "metrics": metrics,
     "prompts": prompts,
+    "artifacts": artifacts,
+    "artifact": artifact,
     "events": event_page,
     "graph": graph,
     "view": view,

@@ -36,8 +36,12 @@ class Records:
         """`work` for a run: in a thread, and as long as it takes."""
         return await asyncio.wrap_future(self._begun(work, PATIENCE))
 
+    async def soon(self, work: Callable[[Table], T]) -> T:
+        """The same where a person waits."""
+        return await asyncio.wrap_future(self._begun(work, SOON))
+
     def do_now(self, work: Callable[[Table], T]) -> T:
-        """The same for callers that are in a thread themselves, where a person waits."""
+        """The same for callers that are in a thread themselves."""
         return self._begun(work, SOON).result()
 
     async def project(self, id_: str) -> Row | None:
@@ -52,7 +56,7 @@ class Records:
             return {"project": table.get("projects", project) if project else None, "sprints": found}
 
         try:
-            return await asyncio.wrap_future(self._begun(work, SOON))
+            return await self.soon(work)
         except Unavailable:
             return {}
 
