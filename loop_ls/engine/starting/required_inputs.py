@@ -8,6 +8,7 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess
 from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.price_table import Price
+from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.target import Target
 from loop_ls.index.document import Document
 
@@ -37,6 +38,16 @@ def require_inputs(missing: list[str], fields: Sequence[Mapping[str, str]] = ())
         listed = ", ".join(f"`{name}`" for name in missing)
         details = {"names": missing, **({"fields": list(fields)} if fields else {})}
         raise Refused("input_required", f"The run needs {listed}.", "Pass a value for each.", details)
+
+
+def unread_parameters(names: Iterable[str], read: Sequence[str], path: str) -> list[str]:
+    """A sentence for each parameter of a start that the file does not read: a slip is seldom seen in the outputs."""
+    unknown = [name for name in names if name not in read]
+    meant = [nearest(name, read) for name in unknown]
+    return [
+        f"{path} does not read the parameter `{name}`" + (f"; did you mean `{near}`?" if near else ".")
+        for name, near in zip(unknown, meant, strict=True)
+    ]
 
 
 def require_prices(asked: Iterable[tuple[str, tuple[Target, ...]]], price: Callable[[Target], Price | None]) -> None:

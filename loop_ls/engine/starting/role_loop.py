@@ -37,7 +37,13 @@ from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.starting.declared_checks import DeclaredAtStart, declaration, with_case
 from loop_ls.engine.starting.folder import Folder, Snapshot
 from loop_ls.engine.starting.recorded import COMMON, recorded, unread
-from loop_ls.engine.starting.required_inputs import require_inputs, require_mock, require_models, require_prices
+from loop_ls.engine.starting.required_inputs import (
+    require_inputs,
+    require_mock,
+    require_models,
+    require_prices,
+    unread_parameters,
+)
 from loop_ls.formats.checks.target import Places
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, Manual, RoleLoop, TimeBound, ToolBound
@@ -93,7 +99,10 @@ class RoleLoopPreparer:
         project = self._records.do_now(lambda table: _project(table, found.name, request, session, started.goal or ""))
         started = started.model_copy(update={"plan": {**started.plan, "projectId": project["id"]}})
         ignored = [name for name in request.parameters if name not in loop.resolved]
-        more = {"sessionId": session, "projectId": project["id"], **({"ignored": ignored} if ignored else {})}
+        more: JsonObject = {"sessionId": session, "projectId": project["id"]}
+        if ignored:
+            told = unread_parameters(ignored, [*loop.resolved], found.path)
+            more |= {"ignored": ignored, "warnings": told}
         return Prepared(started, texts, more)
 
     def _found(self, snapshot: Snapshot, request: StartRequest) -> Definition:

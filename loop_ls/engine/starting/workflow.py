@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +46,7 @@ from loop_ls.engine.starting.required_inputs import (
     require_mock,
     require_models,
     require_prices,
+    unread_parameters,
 )
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
@@ -100,13 +101,20 @@ class WorkflowPreparer:
             raise unread(request.root.as_posix(), request.path)  # known without looking through the folder
         folder = self._folders.setdefault(request.root, Folder(request.root))
         snapshot = folder.snapshot(request.texts, request.path, request.settings)
-        request = with_case(snapshot, request)
+        typed, request = request.parameters, with_case(snapshot, request)
         chosen = self._chosen(snapshot, request)
         self._inputs(snapshot, chosen, request)
         needed = Needs() if request.mock else self._needs(chosen, snapshot.settings.raw)
         prepared = _prepared(snapshot, chosen, request, needed)
         self._models(snapshot, chosen, request, models, prepared, needed)
+        if request.check is None and (told := self._unread(snapshot, request.path, typed)):
+            prepared = replace(prepared, more={**prepared.more, "warnings": told})
         return prepared
+
+    def _unread(self, snapshot: Snapshot, path: str, names: Iterable[str]) -> list[str]:
+        """Not asked of runs with checks: their values may read a parameter, too."""
+        document = snapshot.document(path)
+        return [] if document is None else unread_parameters(names, document.parameters, path)
 
     def _needs(self, chosen: Chosen, settings: Mapping[str, Json]) -> Needs:
         """In a mock run nothing is started and nothing is searched."""

@@ -91,6 +91,8 @@ async def test_RB_026_the_goal_is_filled_in(project: EngineProject) -> None:
 async def test_RB_027_undeclared_parameters_are_told(project: EngineProject) -> None:
     answer = await project.ask(parameters={"nobody": "x"})
     assert answer["ignored"] == ["nobody"]
+    [told] = answer["warnings"]
+    assert "does not read the parameter `nobody`" in told
 
 
 async def test_RB_028_research_needs_only_a_goal(project: EngineProject) -> None:

@@ -124,6 +124,17 @@ def step(name: str) -> dict[str, str]:
     return {"kind": "step", "name": name}
 
 
+async def test_a_parameter_that_the_file_does_not_read_is_told(project: StartProject) -> None:
+    project.write("one.yaml", "steps: [{name: write, run: 'About {{topic}}: {{input}}'}]\n")
+    given = {"topic": "rain", "topik": "snow", "n": "3"}
+    told = (await project.start("one.yaml", parameters=given)).more["warnings"]
+    assert told == [
+        "one.yaml does not read the parameter `topik`; did you mean `topic`?",
+        "one.yaml does not read the parameter `n`.",
+    ]
+    assert "warnings" not in (await project.start("one.yaml", parameters={"topic": "rain"})).more
+
+
 async def test_the_first_fact_holds_all_that_the_run_needs(project: StartProject) -> None:
     project.write("other.yaml", CYCLE)
     plan = await project.plan()
