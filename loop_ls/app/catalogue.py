@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop_ls.formats.registry import ROLE_LOOP
-from loop_ls.text.json_value import JsonObject, plain_object
+from loop_ls.formats.role_loop.placeholders import fill
+from loop_ls.text.json_value import Json, JsonObject, as_object, plain_object
 
 if TYPE_CHECKING:
     from loop_ls.app.definitions import Definition
     from loop_ls.engine.roles.definitions import Definition as RoleLoopFile
+    from loop_ls.formats.role_loop.model import RoleLoop
 
 Row = JsonObject
 
@@ -62,6 +64,7 @@ def _role_loop(found: RoleLoopFile) -> JsonObject:
     return {
         **row,
         "description": loop.description,
+        "termination": _effective(as_object(row["termination"]), loop) or None,
         "parameters": [
             {"name": one.name, "description": one.description, "required": one.required, "default": one.default}
             for one in loop.parameters
@@ -70,6 +73,22 @@ def _role_loop(found: RoleLoopFile) -> JsonObject:
             {"role": one.role, "prompt": one.prompt, "max_iterations": one.max_iterations} for one in loop.stages
         ],
     }
+
+
+def _effective(termination: JsonObject, loop: RoleLoop) -> JsonObject:
+    """With the defaults of the parameters that stand in it, a limit as a number: what a start without them would do."""
+    defaults = {one.name: one.default for one in loop.parameters if one.default is not None}
+
+    def filled(value: Json) -> Json:
+        match value:
+            case dict():
+                return {key: filled(each) for key, each in value.items()}
+            case str() if (text := fill(value, defaults).text) != value:
+                return int(text) if text.isascii() and text.isdigit() else text
+            case _:
+                return value
+
+    return {name: filled(value) for name, value in termination.items()}
 
 
 def _termination(text: str) -> JsonObject | None:

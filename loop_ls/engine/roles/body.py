@@ -112,7 +112,7 @@ class Rounds:
         except (Failure, ModelFailure) as failure:
             return await self._failed(index, stage, attempt, failure)
         place = attempt.stage
-        artifact = await self._kept(turn, index, stage, attempt, output)
+        artifact = await self._kept(turn, index, stage, attempt, output, job)
         answer: StageResult = {"output": output, "artifact": artifact}
         fact = StageCompleted(stage=stage.label, role=stage.role, index=index, output=output, artifact=artifact)
         await self.started.recorder.record(attempt.place.part("stage"), [fact.fact(place)], answer=answer)
@@ -152,7 +152,7 @@ class Rounds:
             stage=stage.label,
             role=stage.role,
             index=index,
-            task=derived(execution, "task"),
+            task=_task(execution),
             session=execution,
             model=started.agent.model(role),
         )
@@ -199,7 +199,7 @@ class Rounds:
         await self.started.recorder.record(attempt.place.part("stage"), [fact.fact(attempt.stage)], answer=answer)
         return answer
 
-    async def _kept(self, turn: Turn, index: int, stage: Stage, attempt: Try, output: str) -> str | None:
+    async def _kept(self, turn: Turn, index: int, stage: Stage, attempt: Try, output: str, job: Job) -> str | None:
         """The artifact with the whole output; None where there is none, or it cannot be written."""
         if not output.strip():
             return None
@@ -208,6 +208,7 @@ class Rounds:
         told: JsonObject = {
             "loop_id": started.run_id,
             "stage_id": place.key,
+            "task_id": _task(job.execution),
             "role": stage.role,
             "iteration_number": turn.number,
             "stage_index": index,
@@ -263,6 +264,11 @@ class Rounds:
                 rest = "\n".join(known["output"].splitlines()[number + 1 :])
                 return Failure(BLOCKED, f"`{stage.label}` cannot continue: {first_line(rest)}")
         return None
+
+
+def _task(execution: str) -> str:
+    """The id of what an agent was given to do, in the facts and in what it leaves."""
+    return derived(execution, "task")
 
 
 def _asked(stuck: Failure, output: str) -> str:

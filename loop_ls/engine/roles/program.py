@@ -88,7 +88,7 @@ class RoleLoopProgram:
             goal=fill(plan.goal or "", definition.resolved).text,
             roles=known_roles(as_object(plan.settings.get("roles"))),
             session=plan.session_id or "",
-            project={**_shown(found), "folder": plan.root},
+            project={**_shown(found, plan.goal or ""), "folder": plan.root},
             recorder=recorder,
             models=models,
             agent=agent,
@@ -162,5 +162,8 @@ async def _deadline(definition: RoleLoop, recorder: Recorder) -> tuple[float | N
     return await recorder.now(":began") + (end.seconds or 0), end.hard
 
 
-def _shown(project: Mapping[str, Json]) -> dict[str, str]:
-    return {name: str(project.get(name) or "") for name in ("id", "title", "slug", "status", "description")}
+def _shown(project: Mapping[str, Json], goal: str) -> dict[str, str]:
+    """What its stages are told of it. Title and description are those of the first loop of the project: to a loop with
+    another goal they would be a second, wrong instruction."""
+    words = ("title", "description") if project.get("description") == goal else ()
+    return {name: str(project.get(name) or "") for name in ("id", *words, "slug", "status")}

@@ -41,6 +41,8 @@ delay: 0.3
 answers:
   - say: "a thought"
 """
+#: Those that change nothing.
+READING = {"loop_list", "loop_status", "loop_inbox", "loop_definitions", "loop_check", "loop_estimate"}
 TOOLS = [
     "loop_start",
     "loop_list",
@@ -115,7 +117,11 @@ async def status(client: Client, id_: str, wanted: Callable[[dict[str, Any]], bo
 @pytest.mark.parametrize("way", [over_stdio, over_http])
 async def test_RB_124_a_real_client_lists_starts_follows_and_controls(talking: CliProject, way: Any) -> None:
     async with way(talking) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == TOOLS
+        hints = {tool.name: tool.annotations for tool in tools if tool.annotations is not None}
+        assert {name for name, hint in hints.items() if hint.read_only_hint} == READING
+        assert {name for name, hint in hints.items() if hint.destructive_hint} == set(TOOLS) - READING
         listed = await used(client, "loop_definitions")
         assert "talk: One thinks, one judges.\n    roles: plan → reviewer; ends: evaluation_bound" in listed
         assert "parameters: tone?" in listed

@@ -183,6 +183,17 @@ async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(s
     assert await loop_list(served, {"status": "failed"}) == "No loops with status failed."  # type: ignore[arg-type]
 
 
+async def test_RB_116_a_loop_that_waits_for_a_decision_says_so_to_agents(served: ServedProject) -> None:
+    served.say(write="STATUS: BLOCKED\nI need the password.")
+    run_id = await served.begin()
+    await served.until(run_id, "manual_approval_required", blocked=True)
+    told = await loop_list(served, {"status": "blocked"})  # type: ignore[arg-type]
+    assert told.startswith(run_id)
+    assert told.endswith("  waits for a decision")
+    state = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
+    assert "loop_inbox has it all" in state["asks"]
+
+
 async def two_rounds(served: ServedProject) -> str:
     served.say(judge_it=["no", "APPROVED"])
     run_id = await served.begin()
@@ -242,5 +253,6 @@ async def test_RB_120_the_bodies_have_the_documented_keys(served: ServedProject)
     assert {"name", "description", "parameters", "roles", "termination"} <= set(found["pair"])
     assert set(found["pair"]["roles"][0]) == {"role", "prompt", "max_iterations"}
     assert found["pair"]["termination"]["type"] == "evaluation_bound"
+    assert found["harness"]["termination"]["value"]["max_review_rounds"] == 5, "the default of its parameter"
     assert set(found["harness"]["termination"]) == {"type", "value"}
     assert found["broken"]["error"]

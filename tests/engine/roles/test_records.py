@@ -50,6 +50,7 @@ async def test_RB_076_every_successful_stage_leaves_an_artifact_in_the_session_o
     ]
     assert kept[0]["created_by"] == "loop:coder stage:0"
     assert kept[0]["metadata"]["loop_id"] == state["runId"]
+    assert [one["metadata"]["task_id"] for one in kept] == [stage["task_id"] for stage in stages]
 
 
 async def test_RB_077_without_the_artifact_that_it_requires_a_stage_fails_before_its_agent(
@@ -128,6 +129,20 @@ async def test_RB_096_a_session_keeps_its_project_unless_another_one_is_named(pr
     third = await project.run(sessionId="mine", project_slug=slug)
     assert third["projectId"] == other["projectId"]
     assert (await project.ask(project_slug="nosuch"))["code"] == "not_found"
+
+
+async def test_a_loop_of_another_goal_is_not_told_what_the_first_loop_of_its_project_was_for(
+    project: EngineProject,
+) -> None:
+    await project.run(goal="Document it, change nothing.", sessionId="mine")
+    first = [request.prompt for request in project.models.requests]
+    assert all("- description: Document it, change nothing." in prompt for prompt in first)
+    project.models.requests.clear()
+    second = await project.run(goal="Remove the payments.", sessionId="mine")
+    told = [request.prompt for request in project.models.requests]
+    assert told
+    assert all(f"- id: {second['projectId']}" in prompt for prompt in told)
+    assert not any("Document it" in prompt or "- title: " in prompt for prompt in told)
 
 
 async def sprints(project: EngineProject, run_id: str) -> list[Json]:

@@ -110,6 +110,8 @@ class AgentTool:
     #: Its type in `contract.requests`.
     argument: str
     call: Callable[[Loops, Mapping[str, Json]], Awaitable[str]]
+    #: It changes nothing, so a client may use it without asking its user.
+    reads: bool = False
 
     @property
     def schema(self) -> JsonObject:
@@ -212,7 +214,8 @@ def _line(row: Loop) -> str:
     limit = f"/{row['max_iterations']}" if row["max_iterations"] else ""
     stage = f" stage {state['stage']}" if state.get("stage") else ""
     at = f"iteration {row['current_iteration']}{limit}{stage}"
-    return f"{row['id']}  {row['status']}  {row['definition_name']}  {at}  {short}  started {row['started_at']}"
+    asks = "  waits for a decision" if state.get("pendingApproval") else ""
+    return f"{row['id']}  {row['status']}  {row['definition_name']}  {at}  {short}  started {row['started_at']}{asks}"
 
 
 async def loop_status(loops: Loops, given: Mapping[str, Json]) -> str:
@@ -450,12 +453,13 @@ TOOLS: dict[str, AgentTool] = {
             "StartTool",
             loop_start,
         ),
-        AgentTool("loop_list", "List loops, newest first.", "ListTool", loop_list),
+        AgentTool("loop_list", "List loops, newest first.", "ListTool", loop_list, reads=True),
         AgentTool(
             "loop_status",
             "Tell how a loop stands: iteration, stage, time, results of its stages.",
             "StatusTool",
             loop_status,
+            reads=True,
         ),
         AgentTool(
             "loop_control",
@@ -469,6 +473,7 @@ TOOLS: dict[str, AgentTool] = {
             "List what waits for an answer, of all loops: questions, pauses, quotas, with the possible answers.",
             "InboxTool",
             loop_inbox,
+            reads=True,
         ),
         AgentTool(
             "loop_answer",
@@ -489,6 +494,7 @@ TOOLS: dict[str, AgentTool] = {
             "List the loop definitions, workflows and assistants that can be started.",
             "DefinitionsTool",
             loop_definitions,
+            reads=True,
         ),
         AgentTool(
             "loop_check",
@@ -496,12 +502,14 @@ TOOLS: dict[str, AgentTool] = {
             "Nothing is run or written. Call it after each change of a loop file.",
             "CheckTool",
             loop_check,
+            reads=True,
         ),
         AgentTool(
             "loop_estimate",
             "Tell how many model calls and dollars a run of a loop file takes, at least and at most.",
             "EstimateTool",
             loop_estimate,
+            reads=True,
         ),
     )
 }

@@ -49,7 +49,12 @@ def server_of(loops_of: LoopsOf) -> Server[object]:
     async def listed(context: object, params: object) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema)
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=tool.schema,
+                    annotations=types.ToolAnnotations(read_only_hint=tool.reads, destructive_hint=not tool.reads),
+                )
                 for tool in TOOLS.values()
             ]
         )
