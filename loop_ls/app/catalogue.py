@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ def _role_loop(found: RoleLoopFile) -> JsonObject:
     }
 
 
-def _effective(termination: JsonObject, loop: RoleLoop) -> JsonObject:
+def _effective(termination: Mapping[str, Json], loop: RoleLoop) -> JsonObject:
     """With the defaults of the parameters that stand in it, a limit as a number: what a start without them would do."""
     defaults = {one.name: one.default for one in loop.parameters if one.default is not None}
 
