@@ -91,6 +91,15 @@ def test_it_is_put_back_whenever_it_is_killed_and_put_in_place_if_not(top: Path,
     assert (top / "new" / "deep" / "made.txt").exists()
 
 
+def test_what_was_there_is_kept_where_nobody_can_read_what_had_begun(top: Path, placing: PutInPlace) -> None:
+    placing.keep(top, PATHS)
+    placing.put(top, PATHS)
+    (placing.folder / "begun.json").write_text("{")
+    back = placing.put_back()
+    assert (back.begun, [*back.failed]) == (True, [str(placing.folder / "begun.json")])
+    assert (placing.folder / "old" / "0").read_text() == "changed.txt\n"
+
+
 def test_what_somebody_has_changed_since_stays_and_is_named(top: Path, placing: PutInPlace) -> None:
     before = picture(top)
     placing.keep(top, PATHS)

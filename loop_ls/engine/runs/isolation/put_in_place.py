@@ -93,7 +93,10 @@ class PutInPlace:
     def put_back(self) -> PutBack:
         """What was there before is there again, if anything had begun. Never raises: what could not be put back is
         kept, for the next time."""
-        begun = self._begun()
+        try:
+            begun = self._begun()
+        except (OSError, ValueError) as error:  # damaged: what was there may be in the folder, so that stays
+            return PutBack(True, [], {str(self.folder / _BEGUN): str(error)})
         if begun is None:
             self.forget()
             return PutBack(False, [], {})
