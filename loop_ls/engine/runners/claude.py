@@ -18,6 +18,7 @@ class Claude:
     credentials = ("CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
     handed_on = ("ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC")
     prices = "anthropic"
+    tells_cost = True
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         found = {OUTPUT_TOKENS: environ.get(OUTPUT_TOKENS) or "128000"}

@@ -81,6 +81,11 @@ class Dialect(Protocol):
         """Whose models it mostly asks, as the price table names them; empty: nobody knows."""
         ...
 
+    @property
+    def tells_cost(self) -> bool:
+        """Whether it says what its work has cost."""
+        ...
+
     def said(self, work: Assignment, by_file: Callable[[str], str]) -> CommandLine: ...
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]: ...
@@ -170,13 +175,16 @@ class CliRunner:
             session=work.session,
         )
 
-    def _booked(self, work: Assignment, heard: AgentOutput, said: str) -> AttemptCost:
-        """The settings' price, else what the agent says, else what its tokens cost by the price table. Where none of
-        them is there, nobody knows what was paid for tokens that nobody counted: then none are made up."""
+    def _booked(self, work: Assignment, heard: AgentOutput, said: str, cut: bool = False) -> AttemptCost:
+        """The settings' price, else what the agent says, else what its tokens cost by the price table: of an agent that
+        does not say its cost, or was `cut` off before it could. Where none of them is there, nobody knows what was paid
+        for tokens that nobody counted: then none are made up."""
         price = Price.read(self.settings.get("price"))
         if price is None:
-            usd = heard.usd or self._by_table(work, heard)  # tokens of a known model are not free
-            return AttemptCost(heard.input_tokens, heard.output_tokens, heard.usd if usd is None else usd)
+            usd = heard.usd
+            if usd == 0 or (usd is None and (cut or not self.dialect.tells_cost)):
+                usd = self._by_table(work, heard) or usd  # tokens of a known model are not free
+            return AttemptCost(heard.input_tokens, heard.output_tokens, usd)
         usage = Usage(heard.input_tokens, heard.output_tokens, heard.cached)
         return booked(usage, price, (work.message, work.system, work.appended), (said,))
 
@@ -190,7 +198,7 @@ class CliRunner:
 
     def _lost(self, work: Assignment, heard: AgentOutput, code: str, message: str, began: float) -> bool:
         """Work that came to nothing is paid like any other, as far as it is known."""
-        cost = self._booked(work, heard, heard.output or "")
+        cost = self._booked(work, heard, heard.output or "", cut=True)
         if work.bill is None or not (cost.input or cost.output or cost.usd):
             return False
         took = round(time.monotonic() - began, 3)
@@ -200,7 +208,7 @@ class CliRunner:
 
     def _together(self, work: Assignment, first: AgentOutput, last: Work, began: float) -> Work:
         """The answer without tools, with what all of the work took."""
-        cost = self._booked(work, first, first.output or "")
+        cost = self._booked(work, first, first.output or "", cut=True)
         return replace(
             last,
             input_tokens=cost.input + last.input_tokens,

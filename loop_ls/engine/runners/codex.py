@@ -23,6 +23,7 @@ class Codex:
     credentials: tuple[str, ...] = ("CODEX_API_KEY", "OPENAI_API_KEY")
     handed_on: tuple[str, ...] = ("CODEX_HOME",)
     prices: str = "openai"
+    tells_cost: bool = False
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {"RUST_LOG": f"error,{_COUNTED}=info"}

@@ -26,6 +26,7 @@ class AnyCommand:
     credentials: tuple[str, ...] = ()
     handed_on: tuple[str, ...] = ()
     prices: str = ""
+    tells_cost: bool = False
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {}

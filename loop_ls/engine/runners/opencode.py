@@ -19,6 +19,7 @@ class Opencode:
     credentials = ("OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
     handed_on = ("OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
     prices = ""
+    tells_cost = True
 
     def environment(self, environ: Mapping[str, str]) -> Mapping[str, str]:
         return {"OPENCODE_DISABLE_AUTOUPDATE": "1"}

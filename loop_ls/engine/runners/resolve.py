@@ -22,8 +22,6 @@ from loop_ls.text.json_value import Json, as_object, text_field
 AGENT_CLI = "agent-cli"
 #: Provider -> the program that it is, without any setting.
 KNOWN_AGENTS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
-#: Agents that say what their work has cost.
-TELL_COST = frozenset({"claude", "claude-code", "opencode"})
 #: From the environment of the engine.
 _DIALECTS: Mapping[str, Callable[[Mapping[str, str]], Dialect]] = {
     "claude": lambda environ: Claude(),
@@ -93,15 +91,20 @@ def reads_files(provider: str, settings: Mapping[str, Json]) -> bool:
 
 def tells_cost(provider: str, settings: Mapping[str, Json]) -> bool:
     """Whether an agent says what its work has cost. Raises `Failure` where the settings name no program."""
-    own = as_object(settings.get(provider))
-    return _speech(own, program_of(provider, settings)) in TELL_COST
+    dialect = _dialect(provider, settings)
+    return dialect is not None and dialect.tells_cost
 
 
 def price_table(provider: str, settings: Mapping[str, Json]) -> str:
     """Whose models an agent mostly asks, as the price table names them; empty: nobody knows. Raises `Failure` like
     `tells_cost`."""
-    dialect = _DIALECTS.get(_speech(as_object(settings.get(provider)), program_of(provider, settings)))
-    return "" if dialect is None else dialect({}).prices
+    dialect = _dialect(provider, settings)
+    return "" if dialect is None else dialect.prices
+
+
+def _dialect(provider: str, settings: Mapping[str, Json]) -> Dialect | None:
+    made = _DIALECTS.get(_speech(as_object(settings.get(provider)), program_of(provider, settings)))
+    return None if made is None else made({})
 
 
 def _speech(own: Mapping[str, Json], words: tuple[str, ...]) -> str:
