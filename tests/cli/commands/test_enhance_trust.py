@@ -327,7 +327,8 @@ def test_a_change_that_a_person_rejects_in_the_pause_stays_out(alone: CliProject
         done = alone.call(*words, run_id, *(["continue"] if "answer" in words else []))
         assert done.returncode == 2, (words, done.stdout)
     assert f"answer    `loop-ls enhance --skip {run_id[:6]}`" in alone.call("runs", "show", run_id).stdout
-    [waits] = json.loads(alone.call("runs", "inbox", "--json").stdout)["waiting"]
+    waiting = json.loads(alone.call("runs", "inbox", "--json").stdout)["waiting"]
+    [waits] = [one for one in waiting if one["runId"] == run_id]
     assert [each["answer"] for each in waits["answers"]] == ["skip", "stop"]
     assert alone.call("enhance", "--skip", run_id).returncode == 0
     until_state(alone, run_id, "gave up · Round 2")
