@@ -370,7 +370,8 @@ class EngineClient:
     async def _send(
         self, method: str, path: str, *, body: object = None, query: Fields | None = None
     ) -> JsonObject | Refusal:
-        """One exchange. A call that cannot have reached the engine is made once more with the one of now.
+        """One exchange. A call that cannot have reached the engine is made once more with the one of now, and so is one
+        that only reads, where the engine died before it answered: nobody asks for a list again by hand.
 
         Only what does something starts an engine again: a list that refreshes itself must not bring one
         back that a person has just stopped."""
@@ -392,7 +393,9 @@ class EngineClient:
                 if last or not await self.renew(revive=method != "GET"):
                     return _lost(error)
             except httpx.TransportError as error:
-                return _lost(error)
+                if last or method != "GET" or isinstance(error, httpx.TimeoutException):
+                    return _lost(error)
+                await self.renew(revive=False)
         raise AssertionError("the second exchange answers")
 
     async def http(self) -> httpx.AsyncClient:

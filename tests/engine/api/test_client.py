@@ -206,6 +206,24 @@ async def test_a_lost_engine_is_an_answer(project: EngineProject) -> None:
     assert (answer["ok"], answer["code"]) == (False, "engine_not_ready")
 
 
+@pytest.mark.parametrize("reads", [True, False])
+async def test_what_only_reads_is_asked_again_where_the_engine_dies_before_it_answers(
+    project: EngineProject, reads: bool
+) -> None:
+    """It has a new one by then. What does something may have been done, so nobody does it twice."""
+    asked: list[str] = []
+
+    async def die(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readline()).decode())
+        writer.close()
+
+    dying = await asyncio.start_server(die, "127.0.0.1", 0)
+    async with dying, EngineClient(project.folder.path, project.handover) as client:
+        client.handover = Handover(dying.sockets[0].getsockname()[1], "t", 1, "0", PROTOCOL)
+        answer = await client.runs() if reads else await client.resume("a")
+    assert (answer["ok"], len(asked)) == (reads, 1)
+
+
 async def test_reading_does_not_bring_back_an_engine_that_was_stopped_and_acting_does(project: EngineProject) -> None:
     begun: list[str] = []
 

@@ -47,6 +47,7 @@ async def _shown(surfaces: Surfaces, run_id: str, way: Way, surface: str) -> Non
         assert mine.startswith(f"  {way.name}: ")
         assert way.answer in mine.partition("answers: ")[2]
         return
+    assert "waiting" in found, found
     [mine] = [one for one in found["waiting"] if one["runId"] == run_id]
     assert mine["kind"] == way.name
     assert way.answer in [one["answer"] for one in mine["answers"]]
