@@ -22,7 +22,7 @@ def print_json(answer: Mapping[str, object]) -> int:
 
 
 def a_name(text: str) -> str:
-    """The same, of what names something: a variable of a script that is not set names nothing."""
+    """A type of argparse: raises `ArgumentTypeError` for nothing, as a variable of a script gives that is not set."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty; name one, or leave the option out")
     return text

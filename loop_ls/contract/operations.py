@@ -8,13 +8,15 @@ the language server reads it at its start. `request`, `query` and `answer` name 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 API = "/api/v1"
 LOOPS = f"{API}/loops"
 LOOP = f"{LOOPS}/{{id}}"
 
+#: What a person may do, from the least on: each may do what those before it may.
 Role = Literal["viewer", "editor", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 #: Bytes of a body: an exported run holds all outputs of it, an acknowledgement the text of a whole document.

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validat
 from pydantic.alias_generators import to_camel
 
 from loop_ls.contract.endings import Status
+from loop_ls.contract.operations import Role
 from loop_ls.contract.questions import Decision
 
 Object = dict[str, object]
@@ -150,7 +151,7 @@ class InboxQuery(Request):
 
 
 class CreatePageCode(Request):
-    role: Literal["viewer", "editor", "admin"] | None = None
+    role: Role | None = None
     """What the page may do: your role or less."""
 
 

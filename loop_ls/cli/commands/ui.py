@@ -17,6 +17,7 @@ from loop_ls.cli.arguments import print_json
 from loop_ls.cli.commands.engine import port
 from loop_ls.cli.engine.connect import add_place, data_folder_of, engine_for, refuse, root_of, settled
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.operations import ROLES
 from loop_ls.index.disk.projects import engine_home
 
 HELP = "open the page with all runs in a browser"
@@ -28,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="Only print the address, for a browser elsewhere")
     parser.add_argument(
         "--role",
-        choices=("viewer", "editor", "admin"),
+        choices=ROLES,
         metavar="ROLE",
         help="What the page may do: viewer, editor or admin, at most your own role (default: your own)",
     )

@@ -14,7 +14,8 @@ from loop_ls.cli.arguments import print_json
 from loop_ls.cli.engine.connect import add_place, data_folder_of, refuse, root_of
 from loop_ls.client.engine_location import claim
 from loop_ls.client.refusal import refusal
-from loop_ls.engine.core.users import ROLES, Token, TokenRefused, Tokens
+from loop_ls.contract.operations import ROLES
+from loop_ls.engine.core.users import Token, TokenRefused, Tokens
 from loop_ls.report.terminal_text import shown
 
 

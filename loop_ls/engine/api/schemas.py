@@ -12,10 +12,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import WithDefaultSchema
 
-from loop_ls.contract.operations import OPERATIONS
+from loop_ls.contract.operations import OPERATIONS, ROLES
 from loop_ls.contract.validation import answer_type, request_type
 from loop_ls.engine.api.answers import STATUS
-from loop_ls.engine.core.users import ROLES
 from loop_ls.text.json_value import Json, JsonObject, as_object
 
 Schema = JsonObject

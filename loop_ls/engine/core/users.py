@@ -20,17 +20,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal, get_args
 
+from loop_ls.contract.operations import ROLES, Role
 from loop_ls.contract.private_file import write_private
 from loop_ls.text.record import equal_record
 
 FILE_NAME = "tokens.json"
 LOCK_NAME = "tokens.lock"
 OWNER = "owner"
-
-Role = Literal["viewer", "editor", "admin"]
-ROLES: tuple[Role, ...] = get_args(Role)
 
 #: How long a page of a browser stays signed in.
 PAGE_SECONDS = 24 * 3600

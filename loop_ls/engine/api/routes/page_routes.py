@@ -7,11 +7,12 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from loop_ls.contract.operations import ROLES
 from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.page.codes import CODE_SECONDS, Codes
 from loop_ls.engine.api.page.files import UI
 from loop_ls.engine.api.route import Handler, person_of, read_body
-from loop_ls.engine.core.users import ROLES, Tokens
+from loop_ls.engine.core.users import Tokens
 
 HEADERS = {"cache-control": "no-store"}
 
