@@ -36,8 +36,7 @@ ANSWERS = frozenset({"edit_acknowledged", "edit_refused", "loop_continued"})
 @dataclass(eq=False)
 class LiveRun:
     """A run that has not ended. `asked` makes control one after the other. `mine`: this engine runs it,
-    not another one on the same journal, and holds the `claim` that the journal asks for (empty on one machine).
-    `may_write`: whether its plan lets it change any file of its folder; None: nobody has asked yet."""
+    not another one on the same journal, and holds the `claim` that the journal asks for (empty on one machine)."""
 
     run_id: str
     state: RunState
@@ -49,7 +48,6 @@ class LiveRun:
     mine: bool = True
     found_in: Status | None = None  # its status before the journal had no room for it
     claim: str = ""
-    may_write: bool | None = None
     isolation: Isolation | None = None  # of one that works in a worktree of its own
 
 

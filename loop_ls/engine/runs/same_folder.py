@@ -19,8 +19,8 @@ from loop_ls.text.json_value import Json, JsonObject
 async def writing_in(root: str, runs: Runs, journal: Journal) -> tuple[JsonObject, ...]:
     """Those that work in `root`, in a folder of it or around it, `{runId, name}`."""
     going = [run for run in runs if not (run.state.mock or run.control.stopping or run.state.status == "stopping")]
-    near = [run for run in going if _writes(run) is not False and _overlap(run.state.root, root)]
-    writing = [run for run in near if _writes(run) or await _may_write(run, journal)]
+    near = [run for run in going if run.state.writes is not False and _overlap(run.state.root, root)]
+    writing = [run for run in near if run.state.writes or await _looked_up(run, journal)]
     return tuple({"runId": run.run_id, "name": run.state.name} for run in writing)
 
 
@@ -43,21 +43,18 @@ def begun_here(plan: Mapping[str, Json], others: Sequence[JsonObject], filters: 
     }
 
 
-def _writes(run: LiveRun) -> bool | None:
-    return run.may_write if run.state.writes is None else run.state.writes
-
-
-async def _may_write(run: LiveRun, journal: Journal) -> bool:
+async def _looked_up(run: LiveRun, journal: Journal) -> bool:
     """Of a run that an older version started: asked once for each, as a thousand may wait, and each start asks."""
     try:
         first = (await journal.facts(run.run_id, 0, 1)).events[0]
         plan: Plan = await journal.read(read_plan, run.run_id, first.body, journal.text)
-        run.may_write = await asyncio.to_thread(may_write, plan, os.environ)
+        writes = await asyncio.to_thread(may_write, plan, os.environ)
     except JournalRefused:
         return False  # it may be readable again when the next one asks
     except (Refused, Failure, LookupError):
-        run.may_write = False
-    return run.may_write
+        writes = False
+    run.state = run.state._replace(writes=writes)
+    return writes
 
 
 def _overlap(one: str, other: str) -> bool:
