@@ -85,10 +85,8 @@ class Document:
         document = cls.__new__(cls)
         document.uri, document.version, document.fault = uri, version, fault
         document.path = path_of(uri) if path is None else path
-        named = claimed(document.path)
         text = text if isinstance(text, Text) else Text.of(text)
-        if is_beside(named) and names_schema(text.lines):
-            named = None  # a workflow of that name
+        named = _settled(document.path, text)
         front = read_front_matter(text) if has_front_matter(named) else None
         if front is not None:
             document.tree = front
@@ -123,10 +121,7 @@ class Document:
 
     def with_tree(self, tree: Tree, version: int) -> Document:
         """The document of a tree that came from this one's by edits."""
-        named = claimed(self.path)
-        if has_front_matter(named) and (self.format is None or not tree.is_read):
-            return self.__class__.open(self.uri, tree.text, version, self.path)
-        if self.format is None and tree.is_read != _is_worth_reading(self.path, tree.text):
+        if self._would_be_read_otherwise(tree):
             return self.__class__.open(self.uri, tree.text, version, self.path)
         document = self.__class__.__new__(self.__class__)
         document.uri, document.path, document.version, document.tree = self.uri, self.path, version, tree
@@ -298,6 +293,15 @@ class Document:
             and self._parameters in (None, self._find_parameters(self._names.mentions))
         )
 
+    def _would_be_read_otherwise(self, tree: Tree) -> bool:
+        """Whether the text of a tree, opened now, would be read as something else than this document was."""
+        named = _settled(self.path, tree.text)
+        if has_front_matter(named):
+            return self.format is None or not tree.is_read
+        if named != (self.format if self.is_object else None):
+            return True
+        return named is None and tree.is_read != _is_worth_reading(self.path, tree.text)
+
     def _read_again(self, pieces: Sequence[Piece], start: int, stop: int) -> tuple[Facts, ...]:
         known = dict(zip(self.tree.pieces[start:stop], self._facts[start:stop], strict=True))
         shape = shape_of(self.format)
@@ -376,6 +380,14 @@ class Document:
         found = {name: self.first_use(name) for name in free}
         uses = [(self.position(use[0]), use[1].span, name) for name, use in found.items() if use is not None]
         return tuple(name for _, _, name in sorted(uses))
+
+
+def _settled(path: str, text: Text) -> Format | None:
+    """The format that the name of a file settles, unless its text says that it is a workflow of that name."""
+    named = claimed(path)
+    if is_beside(named) and text.mentions("$schema") and names_schema(text.lines):
+        return None
+    return named
 
 
 def _is_worth_reading(path: str, text: Text) -> bool:

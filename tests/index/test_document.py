@@ -269,5 +269,25 @@ def test_a_file_is_read_once_it_says_what_it_is_and_no_longer_when_it_stops() ->
     assert (broken.format, broken.tree.is_read) == (None, False)
 
 
+def test_a_look_alike_whose_head_is_cut_off_is_read_no_longer() -> None:
+    entries = "".join(f"    name: a{number}\n    execution: {{}}\n" for number in range(60))
+    text = f"name: long\nexecution: {{}}\nsteps:\n  - name: x\n{entries}"
+    found = Document.open("file:///w/a.yaml", text, path="/w/a.yaml")
+    assert found.format == "lookalike"
+    cut = found.edit(span(0, 0, 2, 0), "    topic: x\n")
+    afresh = Document.open("file:///w/a.yaml", str(cut.text), path="/w/a.yaml")
+    assert (cut.format, cut.tree.is_read) == (afresh.format, afresh.tree.is_read) == (None, False)
+
+
+def test_a_checks_file_that_says_that_it_is_a_workflow_is_one_while_it_says_so() -> None:
+    path = "/w/a.checks.yaml"
+    found = Document.open(f"file://{path}", "checks:\n  - contains: x\n", path=path)
+    assert found.format == "checks"
+    typed = found.edit(span(0, 0, 0, 0), "$schema: workflow/v2.0\nsteps:\n  - name: x\n")
+    assert (typed.format, [one.name for one in typed.elements]) == ("workflow", ["x"])
+    back = typed.edit(span(0, 0, 3, 0), "")
+    assert (back.format, back.is_object, back.elements) == ("checks", True, ())
+
+
 def test_a_short_file_is_read_whatever_it_says() -> None:
     assert Document.open("file:///w/a.yaml", "$sch", path="/w/a.yaml").tree.is_read

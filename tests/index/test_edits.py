@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -106,6 +107,29 @@ def test_a_document_after_edits_equals_one_read_afresh(seed: int) -> None:
             found.graph.cycles  # noqa: B018 - what is known must be carried over rightly
         found = found.edit(*some_edit(found, chance))
         afresh = Document.open(found.uri, str(found.text))
+        assert state(found) == state(afresh)
+
+
+HEADS = (
+    *("$schema: workflow/v2.0", "# $schema: workflow/v2.0", "$schema: other/v1", "- $schema: workflow/v2.0"),
+    *("name: long", "  name: long", "execution: {}", "    execution: {}", "steps:", "    loops:", "x: [", "---", ""),
+    *("  - name: a", "checks:", "  - contains: x", "'steps': []", "? name", ": long"),
+)
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.checks.yaml", "a.cases.yaml", "roles/a.md", "a.json", "loops/a.json"])
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**9), lines=st.sampled_from([0, 60]))
+def test_a_document_is_after_edits_what_one_read_afresh_is(name: str, seed: int, lines: int) -> None:
+    chance = random.Random(seed)
+    found = Document.open(f"file:///w/{name}", "\n".join(["name: x"] + ["    - name: y"] * lines))
+    for _ in range(12):
+        first = chance.randrange(min(6, len(found.text.lines)))
+        last = min(first + chance.choice((0, 0, 1, 3)), len(found.text.lines) - 1)
+        new = "".join(f"{line}\n" for line in chance.sample(HEADS, chance.choice((0, 1, 1, 3))))
+        found = found.edit(Span(Position(first, 0), Position(last, 0)), new)
+        afresh = Document.open(found.uri, str(found.text))
+        assert found.tree.is_read == afresh.tree.is_read
         assert state(found) == state(afresh)
 
 
