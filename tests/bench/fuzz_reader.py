@@ -23,7 +23,7 @@ from loop_ls.syntax.tree import Tree, read_yaml
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Position, Span
 from tests.syntax.flat import flat_content, flat_tree, flat_whole
-from tests.syntax.odd_lines import document, insertion, mutated
+from tests.syntax.odd_lines import document, insertion, linked_document, mutated
 
 LEAST = single_line_edit.LEAST
 
@@ -75,6 +75,8 @@ def main() -> int:
         single_line_edit.LEAST = 1 if number % 4 == 1 else LEAST
         if files and number % 20 == 0:
             text = mutated(rng.choice(files), rng, rng.randrange(1, 4))
+        elif number % 5 == 2:
+            text = linked_document(rng, rng.randrange(1, 6))
         else:
             text = document(rng)
         try:

@@ -44,7 +44,7 @@ class Anchors:
 
     def found(self) -> tuple[Anchored, ...]:
         """The anchors of this reading."""
-        return tuple(Anchored(name, node, *self._weights[id(node)][:2]) for name, node in self.nodes.items())
+        return tuple(Anchored(name, node, *self._weight(node)) for name, node in self.nodes.items())
 
     def target(self, name: str) -> Node | None:
         """What an alias of this name would stand for here."""
@@ -60,7 +60,6 @@ class Anchors:
     def end(self, name: str, node: Node) -> None:
         self._open.discard(name)
         self.nodes[name] = node
-        self._weights[id(node)] = (*self._weigh(node), node)
 
     def alias(self, name: str, span: Span, depth: int) -> Alias:
         """The alias at `depth`, with its target if it may have one."""
@@ -72,7 +71,7 @@ class Anchors:
             self.missing.append(Alias(span, name, None))
         if target is None:
             return Alias(span, name, None)
-        size, height, _ = self._weights[id(target)]
+        size, height = self._weight(target)
         if depth + height > MAX_DEPTH:
             sentence = f"`*{name}` is nested deeper than {MAX_DEPTH} levels; write the value out instead."
             self.faults.append(Fault(span, sentence, "too-deep"))
@@ -90,8 +89,15 @@ class Anchors:
         self.added += size
         return True
 
+    def _weight(self, node: Node) -> tuple[int, int]:
+        """Number of nodes and of levels, aliases followed. A merge key may bring in what an outer anchor has further
+        down, so a node that no anchor of this reading marks is counted when it is met."""
+        if id(node) not in self._weights:
+            self._weights[id(node)] = (*self._weigh(node), node)
+        size, height, _ = self._weights[id(node)]
+        return size, height
+
     def _weigh(self, node: Node) -> tuple[int, int]:
-        """Number of nodes and of levels, aliases followed."""
         size, height = 0, 0
         waiting: list[tuple[Node, int]] = [(node, 1)]
         while waiting:
@@ -100,7 +106,7 @@ class Anchors:
             height = max(height, level)
             match part:
                 case Alias(target=target) if target is not None:
-                    more, levels, _ = self._weights[id(target)]
+                    more, levels = self._weight(target)
                     size, height = size + more, max(height, level + levels)
                 case Mapping():
                     waiting += [(entry.value, level + 1) for entry in part.entries if entry.value is not None]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Alias, Mapping, Scalar, resolved
@@ -12,6 +16,7 @@ from loop_ls.syntax.yaml.anchors import MAX_ADDED
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span, span
 from tests.syntax.flat import flat_content, flat_tree, flat_whole
+from tests.syntax.odd_lines import linked_document, linked_edit
 
 TEXT = """\
 name: x
@@ -129,6 +134,21 @@ def test_chains_of_aliases_lead_through_several_parts() -> None:
 )
 def test_bound_aliases_are_those_of_the_whole_document(text: str) -> None:
     assert flat_content(read(text)) == flat_whole(text)
+
+
+def test_what_is_merged_may_hold_an_alias_of_what_stands_inside_another_anchor() -> None:
+    text = "a: &a {x: &in [1], y: *in}\nb: &b\n  <<: *a\nc: *b\n"
+    assert flat_content(read(text)) == flat_whole(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**9))
+def test_edits_among_anchors_aliases_and_merge_keys_end_as_a_fresh_reading(seed: int) -> None:
+    chance = random.Random(seed)
+    tree = read(linked_document(chance, chance.choice((2, 5, 12))))
+    for _ in range(8):
+        tree = tree.edit(*linked_edit(tree.text.lines, chance))
+        assert flat_tree(tree) == flat_tree(read(str(tree.text)))
 
 
 def test_an_alias_keeps_its_meaning_while_another_part_is_half_typed() -> None:
