@@ -20,7 +20,7 @@ from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.report.costs import LoopCosts
-from loop_ls.engine.enhance.report.failures import Observed
+from loop_ls.engine.enhance.report.failures import Observed, independent
 from loop_ls.engine.money.loop_account import LoopCap
 from loop_ls.text.hash import text_hash
 from loop_ls.text.json_value import Json
@@ -59,10 +59,13 @@ class EnhanceMemory:
         """What a round was like: an element that failed once is watched from then on."""
         self.observed[number] = observed
         names = {one.step.partition("/")[0] for one in observed.failures}
-        self.baseline = replace(self.baseline, failed=self.baseline.failed | names)
+        places = {one.step for one in independent(observed.failures)} | {one.step or "" for one in observed.feedback}
+        to_mend = self.baseline.to_mend | {one.partition("/")[0] for one in places}
+        self.baseline = replace(self.baseline, failed=self.baseline.failed | names, to_mend=to_mend)
         inner = {name for one in observed.failures for name in one.step.split("/")[1:]}
+        below = {name for one in places for name in one.split("/")[1:] or [""]}
         for path, known in self.files.items():
-            self.files[path] = replace(known, failed=known.failed | inner)
+            self.files[path] = replace(known, failed=known.failed | inner, to_mend=known.to_mend | below)
 
     @property
     def ran_at_first(self) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ class Loop:
     """`script` are the answers of steps, by name; `planner` those of the planner, in order; `editor` what
     the editor answers to each edit, "applied" for the text that was sent; `price` that of a million tokens;
     `checks` the text of the checks file that the cases are judged by; `files` the hashes of files below `root` that
-    must not change."""
+    must not change; `editable` the other files that plans may edit."""
 
     text: str = THREE
     script: dict[str, Any] = field(default_factory=dict)
@@ -87,6 +87,7 @@ class Loop:
     cases: Sequence[dict[str, Any]] = ()
     checks: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    editable: Sequence[str] = ()
     root: Path | None = None
     price: dict[str, float] | None = None
     events: list[Event] = field(default_factory=list)
@@ -117,6 +118,7 @@ class Loop:
                 "knobs": self.knobs,
                 "planner": {"provider": "acme", "model": "wise"},
                 "headless": self.headless is not None,
+                **({"files": list(self.editable)} if self.editable else {}),
                 **({"evidence": self._evidence()} if self.cases else {}),
             },
         )

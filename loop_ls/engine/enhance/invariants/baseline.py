@@ -19,7 +19,8 @@ from loop_ls.index.workspace import Workspace
 @dataclass(frozen=True)
 class Baseline:
     """`first` is the text of round 1. `added` are the shapes of elements that came later, as first seen.
-    `failed` are all elements that failed in some round. `quoted` are texts that must not get into the
+    `failed` are all elements that failed in some round, `to_mend` those that did so by themselves, or that a person has
+    spoken of; a name of no element there means the whole workflow. `quoted` are texts that must not get into the
     workflow: inputs of cases. `sought` are whole texts that checks look for, `looked_at` the elements that
     they look at. `judged_by` are the criteria by which other files judge what this one gives. `declared` are the
     verifiers that somebody names, None where nobody does; `declared_in` those of called workflows, by URI. `reviewed`:
@@ -33,6 +34,7 @@ class Baseline:
     declared_in: Mapping[str, frozenset[str]] = field(default_factory=dict)
     added: Mapping[str, Shape] = field(default_factory=dict)
     failed: frozenset[str] = frozenset()
+    to_mend: frozenset[str] = frozenset()
     quoted: tuple[str, ...] = ()
     sought: tuple[str, ...] = ()
     looked_at: frozenset[str] = frozenset()

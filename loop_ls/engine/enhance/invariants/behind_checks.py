@@ -35,16 +35,16 @@ def deciding_files(
     """Those behind the checks and gates of a workflow, and of all that it calls. `checks` are its own ones,
     `declared_in` those that called files declare, by URI."""
     found = list[Deciding]()
-    for one in (document, *_called(workspace, document)):
+    for one in (document, *called(workspace, document)):
         own = checks if one.uri == document.uri else Verifiers().seen(one, declared_in.get(one.uri)).checked
         gates = guard_sources(one) | told_to_gates(one, own) | only_waits_decide(one)
         gates |= told_across(workspace, one, declared_in)
         for name in dict.fromkeys((*own, *sorted(gates))):
-            found += [Deciding(file, name) for file in _called(workspace, one, name)]
+            found += [Deciding(file, name) for file in called(workspace, one, name)]
     return tuple(found)
 
 
-def _called(workspace: Workspace, document: Document, name: str | None = None) -> Iterator[Document]:
+def called(workspace: Workspace, document: Document, name: str | None = None) -> Iterator[Document]:
     """Each file that a workflow, or one element of it, leads to."""
     seen, waiting = {document.uri}, [(document, name)]
     while waiting:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from loop_ls.engine.enhance.invariants.baseline import Baseline
@@ -38,3 +38,8 @@ class Compared(NamedTuple):
     def fresh(self) -> Iterator[Element]:
         """Every element that round 1 did not have."""
         return (one for one in self.now.elements if self.base.first.element(one.name) is None)
+
+
+def named(names: Iterable[str]) -> str:
+    """For people."""
+    return " and ".join(f"`{one}`" for one in sorted(names))

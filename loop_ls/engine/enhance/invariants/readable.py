@@ -6,8 +6,10 @@ other scripts that look the same say DONE as well.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+_WORD = re.compile(r"[^\W_]+")
 #: Nothing is seen of these either, though they are no format characters: joiners, fillers and variation selectors.
 _SELECTORS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
@@ -32,3 +34,8 @@ def as_read(text: str) -> str:
     seen = "".join(one for one in text if one not in _UNSEEN and unicodedata.category(one) != "Cf")
     apart = unicodedata.normalize("NFKD", seen).translate(_AS_LATIN)
     return unicodedata.normalize("NFKC", "".join(one for one in apart if unicodedata.category(one) != "Mn"))
+
+
+def words_of(text: str) -> str:
+    """The words alone, in small letters: marks and line ends between them do not count."""
+    return " ".join(_WORD.findall(as_read(text).casefold()))

@@ -7,16 +7,18 @@ value, comes from its author, who may do all of this.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments, judged_inside, told_across
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.behind_checks import deciding_files
 from loop_ls.engine.enhance.invariants.bounds import worst_calls
-from loop_ls.engine.enhance.invariants.compared import Compared, Violation
+from loop_ls.engine.enhance.invariants.compared import Compared, Violation, named
 from loop_ls.engine.enhance.invariants.gates import gates_of, guard_sources, only_waits_decide, told_to_gates
+from loop_ls.engine.enhance.invariants.past_checks import behind_checks, past_checks, unfailed
+from loop_ls.engine.enhance.invariants.pleas import plea_in
 from loop_ls.engine.enhance.invariants.powers import constants, unguarded
-from loop_ls.engine.enhance.invariants.readable import as_read
+from loop_ls.engine.enhance.invariants.readable import words_of
 from loop_ls.engine.enhance.invariants.shape import (
     POLICY_RANK,
     Shape,
@@ -36,7 +38,6 @@ from loop_ls.text.hash import text_hash
 _MOST_TIMES = 3
 #: So many words in a row of an input are no accident.
 _LEAK_WORDS = 8
-_WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"(?<!\S)\S(?: \S(?!\S)){2,}")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")
 _QUOTED = re.compile(r"[\"'`]([^\"'`\n]{3,80})[\"'`]")
@@ -90,26 +91,6 @@ def _flow(it: Compared) -> Iterator[Violation]:
             yield Violation("changes_result", name, f"{gone} would no longer reach `{name}`", repr(sorted(lost)))
 
 
-def _past(it: Compared) -> Iterator[Violation]:
-    """What the result is made of goes through what is checked, as before: a new step that works while the checked one
-    repeats a constant has nobody who looks at it. A check that a plan has added does not count: it looks for what the
-    plan says, and its own answer is work that nobody looks at, too."""
-    first, checks = it.base.first, it.base.verifiers
-    for result, _ in tail(first)[-1:]:
-        checked = {one.name for one in first.elements if one.loop is not None and one.loop.text("until")}
-        checked |= {
-            one.name for one in first.calling if judged_inside(it.base.workspace, first, one, it.base.declared_in)
-        }
-        checked = (checked | set(checks.checked.values()) | it.base.looked_at) & reaches(first, result)
-        if not checked or it.now.element(result) is None:
-            continue
-        stops = frozenset(checked | checks.checked.keys()) - checks.added
-        fresh = reaches(it.now, result, stops) - reaches(first, result, stops) - stops
-        for name in sorted(one for one in fresh if it.now.element(one) is not None):
-            told = f"`{name}` would reach `{result}` past {_named(checked)}, which is checked"
-            yield Violation("changes_result", name, told, result)
-
-
 def _last_loop(it: Compared) -> Iterator[Violation]:
     """`loop.*` behind a loop is that of the same loop as before: another one behind it would be looked at instead."""
     for element in it.now.elements:
@@ -118,13 +99,9 @@ def _last_loop(it: Compared) -> Iterator[Violation]:
             continue
         was, is_ = last_loops(it.base.first, before), last_loops(it.now, element)
         if was != is_:
-            meant = _named(was) if was else "the loop that calls this workflow"
-            told = f"`loop` in `{element.name}` means {meant}, and would mean {_named(is_) if is_ else 'another one'}"
+            meant = named(was) if was else "the loop that calls this workflow"
+            told = f"`loop` in `{element.name}` means {meant}, and would mean {named(is_) if is_ else 'another one'}"
             yield Violation("changes_result", element.name, told, repr(is_))
-
-
-def _named(names: Iterable[str]) -> str:
-    return " and ".join(f"`{one}`" for one in sorted(names))
 
 
 # -- what guards and checks --------------------------------------------------------------------------------
@@ -210,9 +187,10 @@ def _until(it: Compared) -> Iterator[Violation]:
 
 def _subject(it: Compared) -> Iterator[Violation]:
     """What is judged does not learn the words of its judge, nor does anything that flows into it."""
-    criteria = [(criterion, {name} | given) for name, criterion, given in _judged(it)]
-    everything = {one.name for one in it.now.elements}
+    criteria = [(criterion, given | {name}) for name, criterion, given in _judged(it)]
+    everything = frozenset(one.name for one in it.now.elements)
     criteria += [(criterion, everything) for criterion in it.base.judged_by]
+    judged = frozenset[str]().union(*(subjects for _, subjects in criteria), _declared_subjects(it))
     for element in it.now.elements:
         first = it.base.first.element(element.name)
         before = None if first is None else shape_of(it.base.first, first)
@@ -227,6 +205,16 @@ def _subject(it: Compared) -> Iterator[Violation]:
                 told = f"the prompt of `{element.name}` would contain the words that its check looks for: {said}"
                 yield Violation("leaks_check", element.name, told, fresh)
                 break
+        plea = plea_in(fresh, old) if element.name in judged else None
+        if plea is not None:
+            told = f"what `{element.name}` gives is judged, and its prompt would speak to whoever judges it: `{plea}`"
+            yield Violation("leaks_check", element.name, told, fresh)
+
+
+def _declared_subjects(it: Compared) -> frozenset[str]:
+    """What declared checks look at, and what flows into that."""
+    found = it.base.looked_at
+    return found.union(*(reaches(it.now, one) for one in found))
 
 
 def _policies(it: Compared) -> Iterator[Violation]:
@@ -289,8 +277,8 @@ def _leaks(it: Compared) -> Iterator[Violation]:
                 yield Violation("leaks_check", element.name, told, text)
                 break
         for sought in it.base.sought:
-            words = _words(sought)
-            if len(words) > 1 and _within(words, _words(text)) and not _within(words, _words(old)):
+            words = words_of(sought)
+            if len(words) > 1 and _within(words, words_of(text)) and not _within(words, words_of(old)):
                 told = f"`{element.name}` would contain what a check looks for"
                 yield Violation("leaks_check", element.name, told, text)
                 break
@@ -308,8 +296,8 @@ def _limits(it: Compared) -> Iterator[Violation]:
 
 
 _CHECKS: tuple[Callable[[Compared], Iterator[Violation]], ...] = (
-    *(_result, _flow, _past, _last_loop, _verifiers, _guards, _arguments, _deciding, _until, _subject, _policies),
-    *(_rates, _order, _reach, unguarded, constants, _leaks, _limits),
+    *(_result, _flow, past_checks, behind_checks, _last_loop, _verifiers, _guards, _arguments, _deciding),
+    *(_until, _subject, _policies, _rates, _order, _reach, unguarded, constants, _leaks, _limits, unfailed),
 )
 
 
@@ -374,13 +362,13 @@ def _fresh_text(before: Shape, now: Shape) -> str:
 
 def _repeats(criterion: str, fresh: str, old: str) -> str | None:
     """A sentence, quoted text or marker of the criterion that is new in a text."""
-    new, was = _words(fresh), _words(old)
+    new, was = words_of(fresh), words_of(old)
     for sentence in _SENTENCE.split(criterion):
-        words = _words(sentence)
+        words = words_of(sentence)
         if len(words.split()) >= _SHORTEST_SENTENCE and _within(words, new) and not _within(words, was):
             return f"`{sentence.strip()[:80]}`"
     for marker in (*markers(criterion), *_QUOTED.findall(criterion)):
-        words = _words(marker)
+        words = words_of(marker)
         if words and (_within(words, new) or _spelled_out(words, new)) and not _within(words, was):
             return f"`{marker}`"
     return None
@@ -395,13 +383,9 @@ def _spelled_out(words: str, text: str) -> bool:
     return any(words.replace(" ", "") in letters[0].replace(" ", "") for letters in _LETTERS.finditer(text))
 
 
-def _words(text: str) -> str:
-    return " ".join(_WORD.findall(as_read(text).casefold()))
-
-
 def _has_run_of(quoted: str, text: str) -> bool:
     """Whether so many words in a row stand in both."""
-    words, whole = _words(quoted).split(), _words(text)
+    words, whole = words_of(quoted).split(), words_of(text)
     runs = (words[at : at + _LEAK_WORDS] for at in range(max(0, len(words) - _LEAK_WORDS + 1)))
     return any(_within(" ".join(run), whole) for run in runs)
 

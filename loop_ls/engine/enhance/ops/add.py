@@ -13,7 +13,7 @@ from loop_ls.engine.enhance.plan.plan_context import PlanContext
 from loop_ls.engine.enhance.plan.working_copy import WorkingCopy
 from loop_ls.index.element import Element
 from loop_ls.syntax.edit.edits import Edit
-from loop_ls.text.json_value import as_object
+from loop_ls.text.json_value import Json, as_object
 from loop_ls.text.position import Position, Span
 
 _CHECK = (
@@ -77,7 +77,10 @@ def add_verifier(copy: WorkingCopy, op: Operation, known: PlanContext, plan: tup
     if checked.name in known.checked:
         raise Rejected("bad_fields", f"`{checked.name}` is already checked")
     prompt = _CHECK.format(criterion=op.text("criterion").strip(), work=f"{{{{{checked.name}}}}}")
-    written = item({"name": name, "needs": [checked.name], "run": prompt})
+    keys: dict[str, Json] = {"name": name, "needs": [checked.name], "run": prompt}
+    if copy.document.execution is not None and copy.document.execution.words("servers"):
+        keys["servers"] = []  # it looks at the work, and does nothing to it
+    written = item(keys)
     changed = _inserted(copy, "steps", written, checked.name)
     no_circle(copy, changed)
     return changed
