@@ -144,7 +144,8 @@ def test_servers_are_those_of_the_settings_and_skills_those_of_the_workspace(ask
     settings, _ = settings_of({"servers": {"tickets": {}, "search": {}}})
 
     def listing(folder: str) -> list[tuple[str, bool]]:
-        return [("pytest", True), ("review", True), ("README.md", False)] if folder == "/w/skills" else []
+        here = [("pytest", True), ("review", True), ("README.md", False)]
+        return {"/w/skills": here[:1], "/w/.claude/skills": here, "/w/.agents/skills": here[:1]}.get(folder, [])
 
     for source, path in ((f"{HEAD}%s: [$0]", YAML), (f"{HEAD}%s:\n  - $0", YAML), ('{"%s": ["$0"]}', JSON)):
         for key, names in {"servers": ["tickets", "search"], "skills": ["pytest", "review"]}.items():

@@ -48,7 +48,7 @@ from loop_ls.formats.registry import ASSISTANT, ROLE_LOOP, WORKFLOW
 from loop_ls.formats.role_loop.model import ToolBound
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.formats.workflow.model import Embeddings, Step
-from loop_ls.index.disk.skill_files import skill_path
+from loop_ls.index.disk.skill_files import skill_paths
 from loop_ls.text.json_value import JsonObject, as_object, text_field
 
 
@@ -229,11 +229,11 @@ def checking_programs(plan: Plan) -> list[Program]:
 
 
 def skills_of_stages(plan: Plan) -> list[str]:
-    """The skills that stages are told to work by, as paths below the workspace: they read them when they begin.
-    Raises `Failure`."""
+    """The skills that stages are told to work by, as paths below the workspace where they may lie: they read them when
+    they begin. Raises `Failure`."""
     if plan.format != ROLE_LOOP:
         return []
-    return [skill_path(name) for stage in snapshot(plan).stages for name in stage.skills]
+    return [path for stage in snapshot(plan).stages for name in stage.skills for path in skill_paths(name)]
 
 
 def _measuring(bound: ToolBound, plan: Plan) -> Iterator[Program]:

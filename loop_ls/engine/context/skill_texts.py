@@ -7,18 +7,19 @@ and nothing is left to a model that does not look.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.ports import Failure
-from loop_ls.index.disk.skill_files import skill_path
+from loop_ls.index.disk.skill_files import skill_path, skill_paths
 
 
 def read_skill(files: ProjectFiles, name: str) -> str | None:
     """What a skill of the workspace says; None: there is none of that name."""
-    try:
-        return files.read(skill_path(name), "", "skill")
-    except Failure:
-        return None
+    for path in skill_paths(name):
+        with suppress(Failure):
+            return files.read(path, "", "skill")
+    return None
 
 
 def told_skills(found: Mapping[str, str | None]) -> str | None:

@@ -38,7 +38,7 @@ from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox, find_sandbox
 from loop_ls.engine.tools import Sessions
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.roles import Role, claude_tools, our_tools
-from loop_ls.index.disk.skill_files import skill_path
+from loop_ls.index.disk.skill_files import skill_place
 from loop_ls.text.json_value import Json, as_object
 
 
@@ -177,7 +177,8 @@ class RunStageAgents:
             or f"Your role in a team is `{role.name}`: {role.text[:1].lower()}{role.text[1:]}"
         )
         if job.skills and role.access != "minimal":
-            listed = "\n".join(f"- {name}: {skill_path(name)}" for name in job.skills)
+            root = Path(self.plan.root)
+            listed = "\n".join(f"- {name}: {skill_place(root, name)}" for name in job.skills)
             told += f"\n\nBefore you begin, read the skills that you work by:\n{listed}"
         if role.access == "readonly-shell" and isinstance(self.sandbox, NoSandbox):
             told += f"\n\nYou have no shell here; read with your file tools instead. ({self.sandbox.reason})"

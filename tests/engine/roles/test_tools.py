@@ -511,6 +511,22 @@ async def test_RB_144_skills_are_texts_of_the_workspace(root: Path, explorer: Ca
     assert (refused.failed, "Unknown skill `../x`; available skills: release." in refused.text) == (True, True)
 
 
+async def test_RB_144_skills_of_other_tools_are_read_after_those_of_the_workspace(root: Path, explorer: Call) -> None:
+    for folder, name, text in (
+        ("skills", "release", "Tag it."),
+        (".claude/skills", "release", "Another one."),
+        (".claude/skills", "review", "Read it twice."),
+        (".agents/skills", "deploy", "Ask first."),
+    ):
+        (root / folder / name).mkdir(parents=True)
+        (root / folder / name / "SKILL.md").write_text(text)
+    (root / ".agents/skills/outside").symlink_to(root.parent, target_is_directory=True)
+    (root.parent / "SKILL.md").write_text("Not of this workspace.")
+    assert (await explorer("skill_list")).text.splitlines() == ["deploy", "release", "review"]
+    for name, text in (("release", "Tag it."), ("review", "Read it twice."), ("deploy", "Ask first.")):
+        assert (await explorer("skill_read", skill=name)).text == text
+
+
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://127.0.0.1:1/", "http://localhost/x", "nonsense"])
 async def test_RB_144_the_web_is_the_public_one(coder: Call, url: str) -> None:
     assert (await coder("web_fetch", url=url)).failed

@@ -13,7 +13,7 @@ from loop_ls.features.complete.quoting import as_text
 from loop_ls.features.complete.request import Listing, Request
 from loop_ls.formats.common.providers import PROVIDERS, SERVERS, SKILLS, KnownProvider
 from loop_ls.formats.settings.model import Settings
-from loop_ls.index.disk.skill_files import SKILL_FOLDER
+from loop_ls.index.disk.skill_files import SKILL_FOLDERS
 from loop_ls.index.workspace import Workspace
 
 
@@ -60,8 +60,9 @@ def skill_names(workspace: Workspace, listing: Listing | None) -> tuple[str, ...
     """The skills that have a folder in the workspace, sorted."""
     if listing is None:
         return ()
-    folder = f"{workspace.roots.workspace}/{SKILL_FOLDER}"
-    return tuple(sorted(name for name, is_folder in listing(folder) if is_folder and not name.startswith(".")))
+    folders = (f"{workspace.roots.workspace}/{folder}" for folder in SKILL_FOLDERS)
+    listed = {name for folder in folders for name, is_folder in listing(folder) if is_folder}
+    return tuple(sorted(name for name in listed if not name.startswith(".")))
 
 
 def _models(settings: Settings, name: str, embedding: bool) -> Iterable[tuple[str, str]]:

@@ -50,6 +50,21 @@ async def test_AB_177_every_iteration_is_told_what_its_skills_said_at_the_start(
     assert [row["system"] for row in rows] == [f"You repair.\n\n{told(project, 0)}"] * 2
 
 
+@pytest.mark.parametrize("folder", [".claude/skills", ".agents/skills"])
+async def test_AB_177_skills_of_other_tools_are_told_where_the_workspace_has_none_of_the_name(
+    project: EngineProject, folder: str
+) -> None:
+    for own, name in (("skills", "pytest"), (folder, "pytest"), (folder, "review")):
+        (project.root / own / name).mkdir(parents=True)
+        (project.root / own / name / "SKILL.md").write_text(f"{own} says {name}.")
+    project.write(skills=["pytest", "review"], maxIterations=1)
+    facts = await project.run()
+    said = told(project, 0)
+    assert ("\nskills says pytest." in said, f"\n{folder} says review." in said) == (True, True)
+    assert f"{folder} says pytest." not in said
+    assert not facts.of("warning")
+
+
 async def test_AB_177_a_skill_that_is_not_there_or_leads_out_is_warned_of(
     project: EngineProject, tmp_path: Path
 ) -> None:
