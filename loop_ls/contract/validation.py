@@ -21,10 +21,12 @@ _REQUESTS = "loop_ls.contract.requests"
 
 
 class Problem(NamedTuple):
-    """What is wrong with an object: the name of the field (empty: the object itself), and one sentence."""
+    """What is wrong with an object: the name of the field (empty: the object itself), and one sentence. `missing`: the
+    field is needed, and is not there."""
 
     field: str
     message: str
+    missing: bool = False
 
 
 @cache
@@ -82,7 +84,7 @@ def _worded(errors: list[ErrorDetails], subject: str) -> Problem:
     if own is not None:
         return Problem(first, str(own))
     if of_field[0]["type"] == "missing":
-        return Problem(first, f"{subject} needs `{first}`.")
+        return Problem(first, f"{subject} needs `{first}`.", missing=True)
     words = list(dict.fromkeys(_WORDS.get(error["type"], _otherwise)(error) for error in of_field))
     return Problem(first, f"`{first}` {' or '.join(words).replace(' or must be ', ' or ')}.")
 

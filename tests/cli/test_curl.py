@@ -168,12 +168,12 @@ def test_every_refusal_of_the_table_of_loops(curl: Curl) -> None:
     curl.fault(400, "missing_field", "POST", LOOPS, {})
     curl.fault(400, "missing_field", "POST", LOOPS, {"definition": "pair"})
     curl.fault(400, "missing_field", "POST", LOOPS, {"definition": "pair", "goal": " "})
-    curl.fault(400, "input_required", "POST", LOOPS, {"definition": "strict", "goal": "x"})
+    curl.fault(400, "missing_field", "POST", LOOPS, {"definition": "strict", "goal": "x"})
     curl.fault(400, "file_has_errors", "POST", LOOPS, {"definition": "broken", "goal": "x"})
     for wrong in ({"parameters": "x"}, {"parameters": {"tone": [1]}}, {"max_iterations": 0}, {"max_iterations": "a"}):
-        curl.fault(400, "bad_argument", "POST", LOOPS, {"definition": "pair", "goal": "x", **wrong})
+        curl.fault(400, "validation_error", "POST", LOOPS, {"definition": "pair", "goal": "x", **wrong})
     both = {"project_id": "a", "project_slug": "b"}
-    curl.fault(400, "bad_argument", "POST", LOOPS, {"definition": "pair", "goal": "x", **both})
+    curl.fault(400, "validation_error", "POST", LOOPS, {"definition": "pair", "goal": "x", **both})
     said = curl.fault(404, "not_found", "POST", LOOPS, {"definition": "nosuch", "goal": "x"})
     assert "pair" in said["error"]
     for unknown in ({"session_id": "s"}, {"project_id": "p"}, {"project_slug": "p"}):
@@ -186,7 +186,7 @@ def test_every_refusal_of_the_table_of_loops(curl: Curl) -> None:
     curl.until(f"{LOOPS}/{second}/iterations", lambda said: said["count"] > 2)
     curl.until(f"{here}/iterations", lambda said: said["count"] > 2)
     for wrong in ({}, {"status": "completed"}, {"goal": " "}, {"max_iterations": 0}, {"metadata": 3}, {"labels": [""]}):
-        curl.fault(400, "bad_argument", "PATCH", here, wrong)
+        curl.fault(400, "validation_error", "PATCH", here, wrong)
     curl.fault(400, "invalid_format", "PATCH", here, "nonsense")
     curl.fault(409, "wrong_status", "PATCH", here, {"max_iterations": 1})
     curl.fault(409, "wrong_status", "DELETE", here)

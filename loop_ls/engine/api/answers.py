@@ -42,6 +42,9 @@ STATUS = {
     "provider_unavailable": 503,
 }
 
+#: Codes of the engine as the document of role loops has them.
+DOCUMENTED = {"bad_argument": "validation_error", "input_required": "missing_field"}
+
 _ENVELOPE = frozenset({"ok", "code", "message", "hint"})
 
 

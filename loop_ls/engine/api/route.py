@@ -49,7 +49,7 @@ async def read_body(request: Request) -> Body:
     operation: Operation = request.scope["operation"]
     body = await read_object(request, operation.body_limit or BODY_LIMIT)
     if operation.request and (problem := problem_of(operation.request, body)):
-        raise BadRequest("bad_argument", problem.message)
+        raise BadRequest("missing_field" if problem.missing else "validation_error", problem.message)
     return body
 
 

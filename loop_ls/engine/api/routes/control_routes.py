@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.answers import Refusal, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
-from loop_ls.engine.api.answers import refusal, refused
+from loop_ls.engine.api.answers import DOCUMENTED, refusal, refused
 from loop_ls.engine.api.route import Handler, person_of, read_body, speaker_of
 from loop_ls.engine.api.routes.loops import engine_of, first_iteration, shown
 from loop_ls.engine.api.routes.start_by_name import started
@@ -56,10 +56,14 @@ async def _begun(request: Request, run_id: str) -> dict[str, object]:
 
 
 def _documented(argument: JsonObject, answer: Refusal) -> Refusal:
-    """What is missing in a start by name has a code of its own in this interface."""
-    nothing = not any(argument.get(key) for key in ("definition", "path", "uri", "target"))
-    no_goal = argument.get("definition") and "goal" in (answer.get("names") or ())
-    return {**answer, "code": "missing_field"} if nothing or no_goal else answer
+    """A refused start by name, with the codes that are documented for it."""
+    if not any(argument.get(key) for key in ("definition", "path", "uri", "target")):
+        return {**answer, "code": "missing_field"}
+    return _coded(answer) if argument.get("definition") else answer
+
+
+def _coded(answer: Refusal) -> Refusal:
+    return {**answer, "code": DOCUMENTED.get(answer["code"], answer["code"])}
 
 
 async def delete(request: Request) -> Response:
@@ -76,7 +80,7 @@ async def change(request: Request) -> Response:
     if (no := await not_theirs(request)) is not None:
         return no
     answer = await engine_of(request).change(request.path_params["id"], await read_body(request))
-    return await shown(request, answer["state"]) if answer["ok"] else refused(answer)
+    return await shown(request, answer["state"]) if answer["ok"] else refused(_coded(answer))
 
 
 async def approve(request: Request) -> Response:
