@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loop_ls.formats.assistant.keys import CAP_ONLY
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.text.json_value import Json, JsonObject, as_object, plain_object
@@ -64,7 +65,8 @@ def _role_loop(found: RoleLoopFile) -> JsonObject:
     return {
         **row,
         "description": loop.description,
-        "termination": _effective(as_object(row["termination"]), loop) or None,
+        "termination": _effective(as_object(row["termination"]), loop)
+        or {"type": loop.ends_by, "value": loop.max_iterations},
         "parameters": [
             {"name": one.name, "description": one.description, "required": one.required, "default": one.default}
             for one in loop.parameters
@@ -103,4 +105,6 @@ def _termination(text: str) -> JsonObject | None:
 def _other(found: Definition) -> JsonObject:
     """Every row has the documented columns, whatever its format has a word for."""
     usual: JsonObject = {"parameters": [], "roles": [], "termination": None, "error": None}
+    if found.get("loop"):  # of an assistant: its limit ends it where nothing else does
+        usual["termination"] = {"type": found.get("criteria") or CAP_ONLY, "value": found.get("maxIterations")}
     return {**usual, **plain_object(found), "description": found.get("description") or ""}

@@ -41,8 +41,9 @@ class DefinedParameter(TypedDict):
 
 
 class Definition(TypedDict):
-    """What can be run: `loops` of a workflow, `stages` of a role loop, whether an assistant has a loop (`loop`) and
-    what ends it. `path` is relative to the root; `error` is the first one of its file."""
+    """What can be run: `loops` of a workflow, `stages` of a role loop with their `roles` and the `termination` that
+    ends it, whether an assistant has a loop (`loop`) and what ends it. `path` is relative to the root; `error` is the
+    first one of its file."""
 
     format: str | None
     name: str
@@ -50,6 +51,8 @@ class Definition(TypedDict):
     parameters: NotRequired[list[DefinedParameter]]
     loops: NotRequired[list[DefinedLoop]]
     stages: NotRequired[list[str]]
+    roles: NotRequired[list[str]]
+    termination: NotRequired[str]
     loop: NotRequired[bool]
     criteria: NotRequired[str | None]
     maxIterations: NotRequired[int | None]
@@ -145,6 +148,8 @@ def _of_role_loop(name: str, loop: RoleLoop | None) -> Definition:
         "description": loop.description,
         "parameters": _parameters(loop),
         "stages": [one.label for one in loop.stages],
+        "roles": [one.role for one in loop.stages],
+        "termination": loop.ends_by,
         "maxIterations": loop.max_iterations,
     }
 

@@ -51,9 +51,9 @@ def _lines(one: Definition) -> Iterator[str]:
         until = f", until: {loop['until']}" if loop["until"] else ""
         yield f"    loop {shown(loop['name'])}: at most {_limit(loop)}{shown(until)}"
     limit = one.get("maxIterations")
-    if stages := one.get("stages"):
-        bounded = f", at most {count(limit, 'iteration')}" if limit else ""
-        yield f"    {shown(' → '.join(stages))}{bounded}"
+    if roles := one.get("roles"):
+        bounded = f"; at most {count(limit, 'iteration')}" if limit else ""
+        yield f"    roles: {shown(' → '.join(roles))}{bounded}; ends by: {one.get('termination')}"
     if one["format"] == ASSISTANT and one.get("loop"):
         yield f"    loops at most {count(limit or 0, 'time')}; ends by: {one.get('criteria') or 'nothing else'}"
     for parameter in one.get("parameters", ()):

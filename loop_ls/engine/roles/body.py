@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from loop_ls.contract.facts.kinds import StageCompleted, StageFailed, StageStarted, Warned
+from loop_ls.contract.ids import place_id
 from loop_ls.engine.checks.judging import LoopChecks, StageOutput
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Turn, error_of
@@ -58,7 +59,7 @@ class Rounds:
     checks: LoopChecks | None = None
 
     async def run(self, turn: Turn) -> str:
-        await self.started.sprints.begin(turn.number, turn.place.key)
+        await self.started.sprints.begin(turn.number, place_id(self.started.run_id, turn.place.key))
         done: list[Done] = []
         for index, stage in enumerate(self.started.definition.stages):
             await self.started.recorder.gate()
@@ -186,7 +187,7 @@ class Rounds:
             rationale=memory.rationale,
             findings=memory.findings.lines,
             criteria=started.criteria,
-            parameters=started.definition.resolved,
+            parameters=started.definition.at_limit(started.limit()),
             project=started.project,
         )
 
@@ -207,7 +208,7 @@ class Rounds:
         title = f"Loop output: {stage.role} (iter {turn.number}, stage {index})"
         told: JsonObject = {
             "loop_id": started.run_id,
-            "stage_id": place.key,
+            "stage_id": place_id(started.run_id, place.key),
             "task_id": _task(job.execution),
             "role": stage.role,
             "iteration_number": turn.number,

@@ -144,8 +144,16 @@ def _was_planned(started: Started, outcome: Outcome) -> bool:
 
 
 def snapshot(plan: Plan) -> RoleLoop:
-    """The definition with the parameters of the start filled in. Raises `Failure`."""
-    found = read_role_loop(plan.texts[plan.path], plan.parameters, known_roles(as_object(plan.settings.get("roles"))))
+    """The definition with the parameters of the start filled in; the one that is its limit is what the start, or the
+    project, made of it. Raises `Failure`."""
+    text, roles = plan.texts[plan.path], known_roles(as_object(plan.settings.get("roles")))
+    found = read_role_loop(text, plan.parameters, roles)
+    if (
+        isinstance(found, RoleLoop)
+        and found.limit_parameter
+        and plan.max_iterations not in (None, found.max_iterations)
+    ):
+        found = read_role_loop(text, {**plan.parameters, found.limit_parameter: str(plan.max_iterations)}, roles)
     if isinstance(found, RoleLoop):
         return found
     raise Failure("file_has_errors", f"{plan.path}: {found[0].code}: {found[0].message}")

@@ -252,20 +252,17 @@ def _within(wanted: int | None, settings: Mapping[str, Json]) -> int | None:
 def _limits(loop: RoleLoop, limit: int | None) -> JsonObject:
     found: JsonObject = {} if limit is None else {"maxIterations": limit}
     match loop.termination:
-        case EvaluationBound(criteria=criteria):
-            found["criterion"] = {"type": "evaluation_bound", "value": criteria}
-        case GoalBound(goal_prompt=prompt):
-            found["criterion"] = {"type": "goal_bound", "value": prompt}
+        case EvaluationBound(criteria=told) | GoalBound(goal_prompt=told):
+            pass
         case TimeBound(seconds=seconds, deadline=deadline):
             told = deadline.isoformat() if deadline is not None else f"{seconds} s"
-            found["criterion"] = {"type": "time_bound", "value": told}
         case Manual():
-            found["criterion"] = {"type": "manual", "value": ""}
+            told = ""
         case ToolBound(tool=tool, operator=operator, threshold=threshold):
-            found["criterion"] = {"type": "tool_bound", "value": f"{tool} {operator} {threshold}"}
+            told = f"{tool} {operator} {threshold}"
         case _:
-            found["criterion"] = {"type": "iteration_bound", "value": str(limit)}
-    return found
+            told = str(limit)
+    return {**found, "criterion": {"type": loop.ends_by, "value": told}}
 
 
 def _project(table: Table, definition: str, request: StartRequest, session: str, goal: str) -> JsonObject:

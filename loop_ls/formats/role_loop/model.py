@@ -11,6 +11,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
+from loop_ls.formats.role_loop import keys
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
 
@@ -93,6 +94,14 @@ class ToolBound:
 
 
 Termination = EvaluationBound | IterationBound | GoalBound | TimeBound | Manual | ToolBound
+_TYPES: Mapping[type[Termination], str] = {
+    EvaluationBound: keys.EVALUATION,
+    IterationBound: keys.ITERATIONS,
+    GoalBound: keys.GOAL,
+    TimeBound: keys.TIME,
+    Manual: keys.MANUAL,
+    ToolBound: keys.TOOL,
+}
 
 
 @equal_record
@@ -106,7 +115,7 @@ class Approval:
 @equal_record
 class RoleLoop:
     """`stages` are in run order. `resolved` are the texts that were filled in, by parameter; one that has
-    none yet is missing there."""
+    none yet is missing there. `limit_parameter` is the one that says how many iterations there may be."""
 
     name: str
     description: str
@@ -117,6 +126,7 @@ class RoleLoop:
     max_rework_attempts: int = REWORK_ATTEMPTS
     version: int = 1
     resolved: Mapping[str, str] = field(default_factory=dict)
+    limit_parameter: str | None = None
 
     @property
     def max_iterations(self) -> int | None:
@@ -126,6 +136,18 @@ class RoleLoop:
                 return None
             case bounded:
                 return bounded.max_iterations
+
+    @property
+    def ends_by(self) -> str:
+        """The type of its termination, as files write it."""
+        return _TYPES[type(self.termination)]
+
+    def at_limit(self, limit: int | None) -> Mapping[str, str]:
+        """The parameters of an iteration: the one that is the limit says how many there may be by now."""
+        name = self.limit_parameter
+        if name is None or name not in self.resolved:
+            return self.resolved
+        return {**self.resolved, name: "unlimited" if limit is None else str(limit)}
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ def _values(loop: RoleLoopParts) -> RoleLoop:
         max_rework_attempts=reader.positive("max_rework_attempts", REWORK_ATTEMPTS),
         version=reader.positive("version", 1),
         resolved={name: value for name, value in loop.values.items() if value is not None},
+        limit_parameter=None if termination is None else termination.limit_parameter,
     )
 
 

@@ -31,12 +31,14 @@ from loop_ls.syntax.nodes import Mapping, Node, resolved
 
 
 class Reading(NamedTuple):
-    """`type` is None where it is faulty or not known before a start. `block` is the value's own, if it has one."""
+    """`type` is None where it is faulty or not known before a start. `block` is the value's own, if it has one.
+    `limit_parameter`: the number of rounds is the value of this parameter."""
 
     value: Termination | None = None
     flaws: tuple[Flaw, ...] = ()
     type: str | None = None
     block: Block | None = None
+    limit_parameter: str | None = None
 
 
 def read_termination(node: Node, values: Values) -> Reading:
@@ -47,7 +49,7 @@ def read_termination(node: Node, values: Values) -> Reading:
         )
     reader = _Reader(read_block(keys.TERMINATION, found), values)
     value = reader.read()
-    return Reading(value, tuple(reader.flaws), reader.type, reader.inner)
+    return Reading(value, tuple(reader.flaws), reader.type, reader.inner, reader.limit_parameter)
 
 
 class _Reader:
@@ -56,6 +58,7 @@ class _Reader:
         self.flaws: list[Flaw] = []
         self.type: str | None = None
         self.inner: Block | None = None
+        self.limit_parameter: str | None = None
 
     def read(self) -> Termination | None:
         self.type = self._type()
@@ -208,6 +211,7 @@ class _Reader:
                 return None
             count, parameter = numeric_text(filled.text), _only(text, filled)
         if count is not None and count > 0:
+            self.limit_parameter = parameter
             return count
         self._flaw(node or self.block.node, f"{name} must be an integer above 0", parameter=parameter)
         return None

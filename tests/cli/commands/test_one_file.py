@@ -166,6 +166,8 @@ def test_definitions_lists_every_format_with_inputs_and_limits(
     ]
     assert found["draft"]["parameters"] == [{"name": "topic", "required": True}]
     assert found["role_loop"]["stages"] == ["plan", "coder", "reviewer"]
+    assert found["goal-driven"]["roles"] == ["plan", "coder"]
+    assert found["goal-driven"]["termination"] == "goal_bound"
     assert found["role_loop"]["parameters"][0]["default"] == "correctness"
     assert found["assistant"]["criteria"] == "regex"
     assert found["flow"]["error"] is None
@@ -178,7 +180,10 @@ def test_definitions_as_text(here: Path, tmp_path: Path, capfd: pytest.CaptureFi
     assert "flow  workflow  flow.yaml" in out
     assert "loop polish: at most 3 iterations, until: It says READY" in out
     assert "--param topic" in out
-    assert "review → reflect → curate → inspire, at most 1 iteration\n" in out
+    assert (
+        "roles: explorer → philosopher → identity-curator → muse; at most 1 iteration; ends by: iteration_bound\n"
+        in out
+    )
 
 
 def test_definitions_of_an_empty_folder_say_how_to_begin(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

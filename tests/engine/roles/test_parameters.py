@@ -149,6 +149,44 @@ async def test_RB_036_a_start_makes_the_loop_its_iteration_and_a_stage_for_each_
     await project.engine.control("stop", run_id)
 
 
+async def test_RB_033_the_parameter_that_is_the_limit_says_what_the_limit_is(project: EngineProject) -> None:
+    """Not what it was in the file: `Iteration 1/3` stood beside `max_review_rounds: 5`."""
+    rounds = {"name": "rounds", "description": "How many", "required": False, "default": "5"}
+    end = {"type": "evaluation_bound", "value": {"criteria": "Good.", "max_review_rounds": "{{rounds}}"}}
+    stages = [{"name": "write", "role": "coder", "prompt": "There are {{rounds}} rounds."}]
+    project.define(
+        "limited", parameters=[rounds, DEPTH], roles=[*stages, project.define()["roles"][1]], termination_condition=end
+    )
+    for given, most in (({}, 5), ({"parameters": {"rounds": "4"}}, 4), ({"max_iterations": 3}, 3)):
+        project.models.requests.clear()
+        await project.run("limited", **given)
+        [told] = project.models.prompts("write")
+        assert f"Iteration 1/{most}, stage 1 of 2" in told
+        assert f"## Parameters\n\n- rounds: {most}\n- depth: moderate\n" in told
+        assert f"There are {most} rounds." in told
+
+
+async def test_RB_086_the_parameter_that_is_the_limit_follows_a_change(project: EngineProject) -> None:
+    rounds = {"name": "rounds", "description": "How many", "required": False, "default": "5"}
+    end = {"type": "evaluation_bound", "value": {"criteria": "Good.", "max_review_rounds": "{{rounds}}"}}
+    project.define("limited", parameters=[rounds], termination_condition=end)
+    gate, inner = asyncio.Event(), project.models.ask
+
+    async def ask(request: Any, *others: Any) -> Any:
+        await gate.wait()
+        return await inner(request, *others)
+
+    project.models.ask = ask  # type: ignore[method-assign]
+    project.say(judge_it=["no", "APPROVED"])
+    run_id = await project.start("limited")
+    await project.until(run_id, "stage_started")
+    await project.engine.change(run_id, {"max_iterations": None})
+    gate.set()
+    await project.ended(run_id)
+    first, second = project.models.prompts("write")
+    assert ("- rounds: 5\n" in first, "- rounds: unlimited\n" in second) == (True, True)
+
+
 async def test_RB_037_dispatch_is_pending_then_dispatched_with_its_task(project: EngineProject) -> None:
     from loop_ls.engine.events import Event, fold
 
@@ -162,7 +200,7 @@ async def test_RB_037_dispatch_is_pending_then_dispatched_with_its_task(project:
     after = (await project.state(run_id))["dispatch"]
     assert after["status"] == "dispatched"
     assert after["task_id"]
-    assert (after["stage_index"], after["stage_id"]) == (0, "pair/1/write")
+    assert (after["stage_index"], after["stage_id"]) == (0, f"{run_id}:pair:1:write")
     await project.engine.control("stop", run_id)
 
 
