@@ -14,6 +14,7 @@ from loop_ls.cli.engine.connect import refusal_lines
 from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
 from loop_ls.client import Control, EngineClient
+from loop_ls.contract.ids import SHORTEST
 from loop_ls.contract.questions import DECIDED
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.registry import ROLE_LOOP
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from loop_ls.contract.answers import Done, NewRun, Refusal, Started
 
-HELP = """\
+HELP = f"""\
 /loops                              the newest loops; /loops STATUS: only those
 /loops definitions                  what can be started
 /loops start NAME [OPTIONS] GOAL    OPTIONS: --mock, --param NAME=VALUE, --max-iterations N
@@ -41,7 +42,7 @@ HELP = """\
 /loops replay ID                    apply the recorded answers to the current file
 /loops delete ID                    delete a finished loop
 /help   /quit
-An ID may be shortened."""
+An ID may be shortened to {SHORTEST} characters."""
 
 _QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'")
 _WORD = re.compile(rf"(?:{_QUOTES.pattern}|[^\s\"'])+(?=\s|$)")

@@ -71,7 +71,7 @@ def definitions(found: list[Definition]) -> list[str]:
     rows = [["NAME", "DESCRIPTION", "ROLES", "ENDS"]]
     for one in found:
         roles = " → ".join(role["role"] for role in one["roles"])
-        ends = one["termination"]["type"] if one["termination"] else one["format"].replace("_", " ")
+        ends = one["termination"]["type"] if one["termination"] else "-"
         told = cut(one["description"], 50)
         if one.get("error"):
             told, ends = cut(f"cannot be started: {one['error']}", 50), "✗"
@@ -109,7 +109,7 @@ def history(answer: History) -> list[str]:
     for row in answer["history"]:
         rows.append(
             [
-                cut(row["id"], 40),
+                cut(row["place"], 40),
                 row["status"],
                 row.get("verdict") or "",
                 clock(1000 * (row.get("duration_seconds") or 0)),

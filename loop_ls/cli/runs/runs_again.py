@@ -14,6 +14,7 @@ from loop_ls.cli.arguments import from_one, print_json
 from loop_ls.cli.engine.connect import refuse
 from loop_ls.client import EngineClient
 from loop_ls.client.refusal import refusal
+from loop_ls.contract.ids import SHORTEST
 from loop_ls.contract.questions import DECIDED
 from loop_ls.report.terminal_text import shown
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Common = Callable[[argparse.ArgumentParser, bool], None]
 Work = Callable[[EngineClient, argparse.Namespace], Awaitable[int]]
 
-RUN = "Run id; may be shortened"
+RUN = f"Run id, or its first {SHORTEST} characters or more"
 
 
 def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common: Common) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from loop_ls import __version__
+from loop_ls.contract.ids import SHORTEST
 from loop_ls.contract.operations import Operation
 from loop_ls.engine.api.route import Route
 from loop_ls.engine.api.schemas import components, parameters, ref
@@ -27,8 +28,8 @@ _REASONS = {
     503: "The engine or a provider is not ready.",
 }
 _PATH_TEXT = {
-    "id": "The id of a run, or a unique prefix of it.",
-    "artifact": "The id of an artifact, a unique prefix of it, or its title.",
+    "id": f"The id of a run, or a unique prefix of it, from {SHORTEST} characters.",
+    "artifact": f"The id of an artifact, a unique prefix of it from {SHORTEST} characters, or its title.",
     "iteration": "The place of an iteration in the run (`develop/3`), or its number.",
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
+from loop_ls.contract.ids import place_id
 from loop_ls.contract.questions import decision_of
 from loop_ls.contract.run_view.rounds import Proposal, listed, proposal_after
 from loop_ls.engine.events.event import Event, utc
@@ -235,7 +236,7 @@ def _changes(state: RunState, kind: str, body: JsonObject, at: float) -> Changes
         case "step_started":
             return {"stage": body.get("step")}
         case "stage_started" | "stage_failed":
-            return _turn(kind, body, at)
+            return _turn(state.run_id, kind, body, at)
         case "loop_updated":
             return _updated(state, body)
         case "worktree_made" | "worktree_committed" | "worktree_decided":
@@ -336,20 +337,20 @@ def _first_turn(body: JsonObject, at: float) -> Changes:
     return {"iteration": 1, "project_id": plan.get("projectId"), "turn": first, "dispatch": waiting}
 
 
-def _turn(kind: str, body: JsonObject, at: float) -> Changes:
+def _turn(run_id: str, kind: str, body: JsonObject, at: float) -> Changes:
     """A stage reached its agent, or it failed; only one that never got there is a matter of dispatch."""
-    index, label = body.get("index"), body.get("stage")
+    index, label, stage_id = body.get("index"), body.get("stage"), place_id(run_id, text_field(body, "place"))
     if kind == "stage_failed":
         if not body.get("dispatch"):
             return {}
         error = str(as_object(body.get("error")).get("message", ""))[:200]
         failed = {"status": "failed", "message": f"`{label}` could not be assigned to its agent", "error": error}
-        return {"dispatch": {**failed, "stage_id": body.get("place"), "stage_index": index, "updated_at": utc(at)}}
+        return {"dispatch": {**failed, "stage_id": stage_id, "stage_index": index, "updated_at": utc(at)}}
     sent = {
         "status": "dispatched",
         "message": f"`{label}` is with its agent",
         "task_id": body.get("task"),
-        "stage_id": body.get("place"),
+        "stage_id": stage_id,
         "stage_index": index,
         "updated_at": utc(at),
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from loop_ls.contract.ids import place_id
 from loop_ls.contract.run_view.fold import RunView, folded
 from loop_ls.contract.run_view.parts import Row as RowView
 from loop_ls.contract.run_view.parts import Stage
@@ -53,7 +54,7 @@ def _iteration(run_id: str, row: RowView) -> JsonObject:
     judged = {"verdict": row.verdict, "answer": row.answer, "local": row.local, "condition": row.condition}
     told = {name: value for name, value in (known | judged).items() if value is not None}
     return {
-        "id": row.id,
+        "id": place_id(run_id, row.id),
         "loop_id": run_id,
         "loop": row.name,
         "place": row.id,

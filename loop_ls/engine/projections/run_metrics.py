@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from loop_ls.contract.ids import place_id
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import RunView
 from loop_ls.contract.run_view.parts import Row as RowView
@@ -67,7 +68,7 @@ def _counted_rows(run_id: str, view: RunView, now: datetime) -> Iterator[_Counte
     if not is_role_loop(view.started):
         for one in view.iterations:
             stages = [(stage.status, stage.role or stage.name) for stage in one.stages]
-            yield _Counted(one.number, one.id, status_of(one), _kept(one, now), stages)
+            yield _Counted(one.number, place_id(run_id, one.id), status_of(one), _kept(one, now), stages)
         return
     for row in rows_of(run_id, view):
         turns = [(text_field(stage, "status"), text_field(stage, "role")) for stage in listed(row["stages"])]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from loop_ls.contract.answers import Artifact, OneArtifact, RunArtifacts
+from loop_ls.contract.ids import SHORTEST
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Plan, read_plan
 from loop_ls.engine.journal import Journal
@@ -22,8 +23,6 @@ from loop_ls.text.json_value import text_field
 if TYPE_CHECKING:
     from loop_ls.contract.requests import Scope
 
-#: Characters of an id that are enough to name an artifact.
-SHORTEST = 4
 KINDS = ("artifacts", "todos", "sprints", "memories")
 Found = dict[str, list[Row]]
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from typing import Final
 
 from loop_ls.contract.facts.kinds import RunStarted
 from loop_ls.contract.facts.payload import Error
+from loop_ls.contract.ids import SHORTEST
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.ports import Approval
 from loop_ls.engine.core.run_gate import Control
@@ -207,8 +208,13 @@ class Runs:
         if given in self.live:
             return given
         found = await self._journal.read(self._journal.storage.matching, given, 3)
-        if given in found or len(found) == 1:
-            return given if given in found else found[0]
+        if given in found:
+            return given
+        if found and len(given) < SHORTEST:
+            told = f"`{given}` is too short for the id of a run."
+            raise Refused("not_found", told, f"Use its first {SHORTEST} characters or more.")
+        if len(found) == 1:
+            return found[0]
         if found:
             raise Refused("not_found", f"Several runs start with `{given}`.", f"They are {', '.join(found)}, ...")
         raise Refused("not_found", f"Unknown run `{given}`.", "See `loop-ls runs`.")

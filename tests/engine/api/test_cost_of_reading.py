@@ -246,7 +246,7 @@ async def test_what_lies_at_a_place_is_what_the_whole_history_says_of_it(short: 
     part = await short.get("/history?place=develop/3&until=4")
     assert (part["history"], part["stages"]) == ([], [])
     first = await short.get("/history?until=60&limit=2")
-    assert [row["id"] for row in first["history"]] == ["develop/1", "develop/2"]
+    assert [row["place"] for row in first["history"]] == ["develop/1", "develop/2"]
     assert first["next"] is not None
 
 

@@ -44,7 +44,7 @@ async def long(tmp_path: Path) -> AsyncIterator[Long]:
 
 async def test_a_loop_and_one_iteration_of_it_are_read_without_the_others(long: Long) -> None:
     shown = await long.get("")
-    assert shown["iteration"]["id"] == f"develop/{ITERATIONS}"
+    assert shown["iteration"]["place"] == f"develop/{ITERATIONS}"
     assert long.read < 30
     for name, number in (("develop/7", 7), ("150", 150), (f"develop/{ITERATIONS}", ITERATIONS)):
         found = await long.get(f"/iterations/{name}")

@@ -220,6 +220,29 @@ async def test_RB_118_iterations_and_one_of_them(served: ServedProject) -> None:
     assert [stage["result_summary"] for stage in one["stages"]] == ["text", "APPROVED"]
 
 
+async def test_RB_118_an_id_of_an_iteration_is_that_of_one_loop_alone(served: ServedProject) -> None:
+    """Two loops of one definition: their iterations and stages have names of their own, which fit into an address."""
+    first, second = await two_rounds(served), await served.begin()
+    await served.ended(second)
+    rows = {run: (await served.get(f"/{run}/iterations"))["iterations"] for run in (first, second)}
+    ids = [one["id"] for own in rows.values() for row in own for one in (row, *row["stages"])]
+    assert len(set(ids)) == len(ids) == 9
+    assert not any("/" in one for one in ids)
+    for run, own in rows.items():
+        for row in own:
+            assert {stage["iteration_id"] for stage in row["stages"]} == {row["id"]}
+            assert (await served.records_of("sprints", id=row["sprint_id"]))[0]["iteration_id"] == row["id"]
+            assert (await served.get(f"/{run}/iterations/{row['id']}"))["iteration"]["output"] == row["output"]
+            assert (await served.get(f"/{run}/history?place={row['id']}"))["history"][0]["output"] == row["output"]
+            for named in (row["place"], str(row["iteration_number"])):  # as people call it
+                assert (await served.get(f"/{run}/iterations/{named}"))["iteration"]["id"] == row["id"]
+    timings = (await served.get(f"/{first}/metrics"))["timings"]["iteration_timings"]
+    assert [one["id"] for one in timings] == [row["id"] for row in rows[first]]
+    last = rows[first][1]["stages"][1]["id"]
+    assert (await served.get(f"/{first}"))["loop"]["metadata"]["dispatch"]["stage_id"] == last
+    await served.get(f"/{second}/iterations/{rows[first][0]['id']}", code=404)
+
+
 async def test_RB_119_control_answers_with_the_new_status(served: ServedProject) -> None:
     [run_id] = await served.held(1)
     for verb, status in (("pause", "paused"), ("resume", "running"), ("stop", "cancelled")):

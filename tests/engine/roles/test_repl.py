@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from loop_ls.cli.repl.lines import Lines
+from loop_ls.engine import service
 from loop_ls.testing.models import SILENCE, calls
 
 from .served import ServedProject, serving
@@ -59,18 +62,36 @@ async def test_RB_092_nothing_is_asked_about_a_loop_that_is_not_there(served: Se
     assert prompt.asked == []
 
 
-async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(served: ServedProject) -> None:
-    ids: list[str] = []
-    for _ in range(18):  # of 18 ids two begin with the same digit; two at a time would have to be agreed to
-        ids.append(await served.begin())
-        await served.ended(ids[-1])
-    told = await Prompt(served).type(f"/loops status {ids[0][:10]}")
-    assert ids[0][:8] in told
-    assert "reviewer  done" in re.sub(r" {2,}", "  ", told)
-    twice = next(one for one in {run_id[0] for run_id in ids} if sum(run_id[0] == one for run_id in ids) > 1)
-    told = await Prompt(served).type(f"/loops status {twice}")
+async def test_RB_093_a_prefix_finds_a_loop_and_an_ambiguous_one_lists_them(
+    served: ServedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ["aaaa01234567", "aaaa89abcdef", "bbbb01234567"]
+    left = iter(ids)
+    monkeypatch.setattr(service, "secrets", SimpleNamespace(token_hex=lambda size: next(left)))
+    for run_id in ids:
+        assert await served.begin() == run_id
+        await served.ended(run_id)
+    for enough in ("bbbb", "aaaa0", ids[0]):
+        told = await Prompt(served).type(f"/loops status {enough}")
+        assert f"{enough[:4]}" in told
+        assert "reviewer  done" in re.sub(r" {2,}", "  ", told)
+    told = await Prompt(served).type("/loops status aaaa")
     assert "Several" in told
-    assert sum(run_id in told for run_id in ids if run_id[0] == twice) >= 2
+    assert (ids[0] in told, ids[1] in told, ids[2] in told) == (True, True, False)
+
+
+async def test_RB_093_a_slip_of_the_finger_finds_no_loop(served: ServedProject) -> None:
+    """The one run that begins with `a` is not what `delete a` means."""
+    run_id = await served.begin()
+    await served.ended(run_id)
+    prompt = Prompt(served)
+    for length in (1, 2, 3):
+        told = await prompt.type(f"/loops delete {run_id[:length]}")
+        assert f"`{run_id[:length]}` is too short for the id of a run." in told
+        assert "first 4 characters" in told
+        await served.get(f"/{run_id[:length]}", code=404)
+    assert prompt.asked == []
+    assert (await served.get(f"/{run_id[:4]}"))["loop"]["id"] == run_id
 
 
 async def test_RB_121_the_table_of_loops(served: ServedProject) -> None:
@@ -103,6 +124,25 @@ async def test_RB_122_definitions_with_roles_and_ends_and_first_errors(served: S
     assert "pair  One writes, one judges.  coder → reviewer  evaluation_bound" in told
     assert "harness  " in told
     assert re.search(r"broken  cannot be started: .+  ✗", told)
+
+
+async def test_RB_122_what_ends_a_loop_is_told_where_its_file_does_not_say(served: ServedProject) -> None:
+    """Not what it is: `role loop` and `assistant` stood in the column of ends."""
+    served.define("once", termination_condition=None)
+    assistant = {"id": "fixer", "name": "Fixer", "persona": "Mend.", "loopEnabled": True, "maxIterations": 4}
+    served.write("assistants/fixer.assistant.json", json.dumps(assistant))
+    criteria = {"type": "regex", "value": "DONE"}
+    served.write("assistants/ends.assistant.json", json.dumps({**assistant, "id": "ends", "loopCriteria": criteria}))
+    served.write("assistants/still.assistant.json", json.dumps({**assistant, "id": "still", "loopEnabled": False}))
+    lines = (await Prompt(served).type("/loops definitions")).splitlines()
+    ends = {line.split()[0]: line.split()[-1] for line in lines}
+    told = {name: ends[name] for name in ("once", "fixer", "ends", "still")}
+    assert told == {"once": "iteration_bound", "fixer": "max_iterations", "ends": "regex", "still": "-"}
+    found = {row["name"]: row["termination"] for row in (await served.get("/definitions"))["definitions"]}
+    assert (found["once"], found["fixer"]) == (
+        {"type": "iteration_bound", "value": 1},
+        {"type": "max_iterations", "value": 4},
+    )
 
 
 async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_comes_back_at_its_end(

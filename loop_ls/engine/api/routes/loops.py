@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.answers import Loop
 from loop_ls.contract.endings import Status
+from loop_ls.contract.ids import place_named
 from loop_ls.contract.requests import Scope
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.contract.run_view.fold import folded
@@ -113,7 +114,7 @@ async def history(request: Request) -> Response:
     after, until = whole_number(request, "after", 0) or 0, whole_number(request, "until")
     place, further = request.query_params.get("place"), None
     if place:
-        rows, stages = await _at_place(request, run_id, place, after, until)
+        rows, stages = await _at_place(request, run_id, place_named(run_id, place), after, until)
     else:
         events, further = await _iteration_page(request, run_id, after, until)
         view = folded(events, keep=None)
@@ -136,7 +137,7 @@ async def _at_place(
     """The iteration at a place, of the facts in these bounds, or the step."""
     facts = await engine_of(request).iteration_events(run_id, place)
     events = [one for one in (facts["events"] if facts["ok"] else ()) if _between(one, after, until)]
-    rows = [row for row in iterations(run_id, events) if row["id"] == place] if events else []
+    rows = [row for row in iterations(run_id, events) if row["place"] == place] if events else []
     return rows, [] if rows else await _stage_at(request, run_id, place, after)
 
 
@@ -200,16 +201,16 @@ async def _iteration_page(
 
 
 async def one_iteration(request: Request) -> Response:
-    """By its id, which is its place in the run (`develop/3`), or by its number in the last loop."""
+    """By its id, by its place in the run (`develop/3`), or by its number in the last loop."""
     answer = await engine_of(request).state(request.path_params["id"])
     if not answer["ok"]:
         return refused(answer)
-    wanted = request.path_params["iteration"]
     run_id = answer["state"]["runId"]
+    wanted = place_named(run_id, request.path_params["iteration"])
     facts = await engine_of(request).iteration_events(run_id, wanted)
     events = facts["events"] if facts["ok"] else []
     rows = iterations(run_id, events) if events else await _unbegun(request, run_id)
-    fitting = [row for row in rows if wanted in (row["id"], str(row["iteration_number"]))]
+    fitting = [row for row in rows if wanted in (row["place"], str(row["iteration_number"]))]
     if not fitting:
         return refusal("not_found", f"Unknown iteration `{wanted[:80]}`.")
     await with_records(request, answer["state"], fitting)
@@ -222,7 +223,7 @@ async def first_iteration(request: Request, run_id: str) -> Row | None:
     rows = iterations(run_id, page["events"] if page["ok"] else ())
     if not rows:
         return None
-    facts = await engine_of(request).iteration_events(run_id, str(rows[0]["id"]))
+    facts = await engine_of(request).iteration_events(run_id, str(rows[0]["place"]))
     whole = iterations(run_id, facts["events"]) if facts["ok"] and facts["events"] else rows
     return whole[0]
 

@@ -5,6 +5,7 @@ A view of what happened: the first iteration is there from the start, and every 
 
 from __future__ import annotations
 
+from loop_ls.contract.ids import place_id
 from loop_ls.contract.run_view.rounds import listed
 from loop_ls.engine.roles.outcome import one_line, summary
 from loop_ls.engine.roles.records.ids import sprint_id
@@ -27,7 +28,7 @@ def _first(run_id: str, started: Row) -> Row:
     """Iteration 1, before anything has happened in it."""
     place = f"{started['name']}/1"
     return {
-        "id": place,
+        "id": place_id(run_id, place),
         "loop_id": run_id,
         "loop": started["name"],
         "place": place,
@@ -45,7 +46,9 @@ def _first(run_id: str, started: Row) -> Row:
 
 def _iteration(run_id: str, planned: list[JsonObject], row: Row) -> JsonObject:
     by_index = {stage.get("index", number): stage for number, stage in enumerate(listed(row["stages"]))}
-    stages = [_stage(str(row["id"]), index, one, by_index.get(index)) for index, one in enumerate(planned)]
+    stages = [
+        _stage(run_id, text_field(row, "place"), index, one, by_index.get(index)) for index, one in enumerate(planned)
+    ]
     told = [stage for stage in stages if stage["status"] in ("completed", "failed")]
     return {
         **row,
@@ -55,15 +58,15 @@ def _iteration(run_id: str, planned: list[JsonObject], row: Row) -> JsonObject:
     }
 
 
-def _stage(iteration: str, index: int, planned: Row, found: Row | None) -> JsonObject:
+def _stage(run_id: str, iteration: str, index: int, planned: Row, found: Row | None) -> JsonObject:
     waiting: JsonObject = {"status": "pending", "started_at": None, "completed_at": None, "name": planned["label"]}
     stage = {**waiting, **(found or {})}
     error = stage.get("error")
     told = f"FAILED: {as_object(error).get('message', '')}" if error else stage.get("output")
     return {
         **stage,
-        "id": stage.get("place") or f"{iteration}/{planned['label']}",
-        "iteration_id": iteration,
+        "id": place_id(run_id, text_field(stage, "place") or f"{iteration}/{planned['label']}"),
+        "iteration_id": place_id(run_id, iteration),
         "stage_index": index,
         "role": planned["role"],
         "label": planned["label"],
