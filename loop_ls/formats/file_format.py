@@ -38,7 +38,8 @@ class FileFormat:
     what checks and test cases of a file may speak of.
     `flaws` imports what says everything against a file that can be said without looking at others.
     `beside`: a file of it is about the loop file of its name, and without that one it is nobody's. `front_matter`: it
-    is a text whose keys stand between two lines `---` at its top, and without those it is nobody's."""
+    is a text whose keys stand between two lines `---` at its top, and without those it is nobody's. `by_folder`: its
+    findings depend on files of its folder at most; those of other objects may depend on any file."""
 
     name: Format
     label: str
@@ -52,6 +53,7 @@ class FileFormat:
     flaws: Callable[[], Callable[[Parts], Iterable[Placed]]] | None = None
     beside: bool = False
     front_matter: bool = False
+    by_folder: bool = False
 
     @property
     def is_object(self) -> bool:

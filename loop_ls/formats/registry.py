@@ -65,6 +65,12 @@ def is_object(name: Format | None) -> bool:
     return found is not None and found.is_object
 
 
+def depends_on_any_file(name: Format | None) -> bool:
+    """Whether any file of the workspace may have to do with the findings of a file of this format."""
+    found = FORMATS.get(name or "")
+    return found is not None and found.is_object and not found.by_folder
+
+
 def can_run(name: Format | None) -> bool:
     """Whether a file of this format can be started."""
     found = FORMATS.get(name or "")

@@ -58,11 +58,19 @@ class Parameter(NamedTuple):
         return bool(self.supplied) and not self.missing
 
 
+class UnreadName(NamedTuple):
+    """A workflow of which nothing was read but its name: no finding depends on more."""
+
+    path: str
+    name: str
+
+
 @record
 class Workspace:
     """`documents` by URI. `keys` leads from a key to the URIs of its files, in path order; `referring`
     from the last part of a reference to the URIs of the documents that hold one. `nested` are the projects below this
-    one, by folder: their files are here, too, since they may be called, and have a workspace of their own."""
+    one, by folder: their files are here, too, since they may be called, and have a workspace of their own.
+    `unread` are workflows that may be suggested, where only those were read that are called."""
 
     roots: Roots
     settings: Settings = field(default_factory=Settings)
@@ -70,6 +78,7 @@ class Workspace:
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
     referring: dict[str, frozenset[str]] = field(default_factory=dict)
     nested: Mapping[str, Project] = field(default_factory=dict)
+    unread: tuple[UnreadName, ...] = ()
 
     @classmethod
     def of(
@@ -78,6 +87,7 @@ class Workspace:
         documents: Iterable[Document] = (),
         settings: Settings | None = None,
         nested: Mapping[str, Project] | None = None,
+        unread: tuple[UnreadName, ...] = (),
     ) -> Workspace:
         known = {document.uri: document for document in documents}
         keys: dict[str, list[str]] = {}
@@ -95,6 +105,7 @@ class Workspace:
             {key: tuple(uris) for key, uris in keys.items()},
             {name: frozenset(uris) for name, uris in referring.items()},
             nested or {},
+            unread,
         )
 
     # -- projects ---------------------------------------------------------------------------------
@@ -110,7 +121,8 @@ class Workspace:
             project = self.nested[folder]
             inside = (one for one in self.documents.values() if is_below(folder, one.path))
             below = {name: one for name, one in self.nested.items() if is_below(folder, name)}
-            found = self._projects[folder] = Workspace.of(project.roots, inside, project.settings, below)
+            unread = tuple(one for one in self.unread if is_below(folder, one.path))
+            found = self._projects[folder] = Workspace.of(project.roots, inside, project.settings, below, unread)
         return found
 
     @cached_property
@@ -121,7 +133,7 @@ class Workspace:
     def with_projects(self, nested: Mapping[str, Project]) -> Workspace:
         if nested == self.nested:
             return self
-        return Workspace.of(self.roots, self.documents.values(), self.settings, nested)
+        return Workspace.of(self.roots, self.documents.values(), self.settings, nested, self.unread)
 
     def subject(self, document: Document) -> Document | None:
         """The loop file that checks or test cases are about: the one of their name beside them."""
@@ -150,7 +162,7 @@ class Workspace:
         return self._replaced(uri, None) if uri in self.documents else self
 
     def with_settings(self, settings: Settings, roots: Roots | None = None) -> Workspace:
-        return Workspace.of(roots or self.roots, self.documents.values(), settings, self.nested)
+        return Workspace.of(roots or self.roots, self.documents.values(), settings, self.nested, self.unread)
 
     def _replaced(self, uri: str, new: Document | None) -> Workspace:
         old = self.documents.get(uri)
@@ -164,7 +176,7 @@ class Workspace:
             keys = self._rekeyed(uri, _key(self.roots, old), _key(self.roots, new), documents)
         if _references(old) != _references(new):
             referring = self._rereferred(uri, old, new)
-        after = Workspace(self.roots, self.settings, documents, keys, referring, self.nested)
+        after = Workspace(self.roots, self.settings, documents, keys, referring, self.nested, self.unread)
         changed = new or old
         path = changed.path if changed is not None else ""
         for folder, project in self._projects.items():
@@ -175,7 +187,7 @@ class Workspace:
         return after
 
     def _fits_its_documents(self) -> bool:
-        fresh = Workspace.of(self.roots, self.documents.values(), self.settings)
+        fresh = Workspace.of(self.roots, self.documents.values(), self.settings, unread=self.unread)
         listing_fits = all(one == fresh._listing for one in self._listings)
         return (self.keys, self.referring) == (fresh.keys, fresh.referring) and listing_fits
 
@@ -238,7 +250,9 @@ class Workspace:
 
     def callee(self, document: Document, reference: Reference | str | None) -> Document | None:
         """The workflow that a reference in `document` calls."""
-        return None if reference is None else self.resolve(document, reference).document
+        text = reference.text if isinstance(reference, Reference) else reference
+        match = resolve(self.folder(document), text, self.keys) if text else None
+        return None if match is None else self.by_key(match.key)
 
     def _suggestions(self, reference: str) -> tuple[str, ...]:
         return suggestions(reference, self._listing)
@@ -249,8 +263,9 @@ class Workspace:
     @property
     def _listing(self) -> Listing:
         if not self._listings:
-            stems = ((stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris)
-            self._listings.append(listing(self.keys, sorted(stems)))
+            stems = [(stem_of(self.documents[uri].path), key) for key, uris in self.keys.items() for uri in uris]
+            stems += [(stem_of(path), self.roots.key(path, name)) for path, name in self.unread]
+            self._listings.append(listing({key for _, key in stems}, sorted(stems)))
         return self._listings[0]
 
     @cached_property

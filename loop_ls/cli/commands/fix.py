@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
 def fix_all(chosen: Chosen, unsafe: bool) -> Iterator[tuple[Document, Fixed]]:
     """Every file, as it was and as it is with its fixes. What cannot be read stays as it is."""
-    opened = open_files(chosen)
+    opened = open_files(chosen, edits=True)
     workspace = opened.workspace
     checker = Checker(chosen.enable, chosen.disable)
     for before in opened.documents:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop_ls.formats.common.did_you_mean import nearest
+from loop_ls.index.disk.closure import discover_around
 from loop_ls.index.disk.discovery import discover, load
 from loop_ls.index.disk.projects import project_folder
 from loop_ls.index.disk.uris import path_of
@@ -118,10 +119,13 @@ class Opened:
     untold: frozenset[str] = frozenset()
 
 
-def open_files(chosen: Chosen) -> Opened:
-    """Reads the whole workspace: callers and callees matter. A file that is named is taken wherever
-    it lies."""
-    found = discover(chosen.place, named=chosen.paths)
+def open_files(chosen: Chosen, edits: bool = False) -> Opened:
+    """Reads the whole workspace, since callers and callees matter, or where only files are named what these depend
+    on; not for `edits`, after which they may depend on others. A file that is named is taken wherever it lies."""
+    if not edits and all(Path(path).is_file() for path in chosen.paths):
+        found = discover_around(chosen.place, chosen.paths)
+    else:
+        found = discover(chosen.place, named=chosen.paths)
     workspace = found.workspace
     known = {document.path for document in workspace.documents.values()}
     for path in chosen.paths:

@@ -32,4 +32,6 @@ def _places() -> Callable[[Parts], Places]:
     return places_of
 
 
-ASSISTANT = FileFormat("assistant", "assistant", _claims, _keys, target="assistant", told_as="message", places=_places)
+ASSISTANT = FileFormat(
+    "assistant", "assistant", _claims, _keys, target="assistant", told_as="message", places=_places, by_folder=True
+)

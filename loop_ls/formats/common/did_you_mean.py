@@ -41,12 +41,15 @@ def plain(word: str) -> str:
     return word.replace("-", "_").casefold()
 
 
+_BITS = {chr(code): 1 << (code & 63) for code in range(128)}
+
+
 @lru_cache(maxsize=1 << 14)
 def _traits(word: str) -> tuple[str, int]:
     """Its plain shape, and the set of its letters as bits (several letters may share one)."""
     letters = 0
-    for letter in word:
-        letters |= 1 << (ord(letter) & 63)
+    for letter in set(word):
+        letters |= _BITS.get(letter) or 1 << (ord(letter) & 63)
     return plain(word), letters
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 def _claims(path: str) -> bool:
+    if not path.endswith(".json"):  # asked for each file of a tree
+        return False
     file = PurePosixPath(path)
     return file.suffix == ".json" and file.parent.name == "loops"
 
@@ -40,4 +42,5 @@ ROLE_LOOP = FileFormat(
     told_as="goal",
     part="stage",
     places=_places,
+    by_folder=True,
 )

@@ -10,7 +10,7 @@ import fnmatch
 import os
 import stat
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -157,12 +157,16 @@ def candidates(folder: str, most: int = MAX_FILES, ignored: Ignored | None = Non
 
 def is_candidate(folder: str, path: str) -> bool:
     """Whether a file is one to look at, by its path alone."""
-    inner = path.rpartition("/")[0]
+    return _takes(folder, path.rpartition("/")[0])(path)
+
+
+def _takes(folder: str, inner: str) -> Callable[[str], bool]:
+    """Which files of the folder `inner` are looked at."""
     if is_agents_folder(folder, inner):
-        return claimed(path) == ROLE_FILE
+        return lambda path: claimed(path) == ROLE_FILE
     if not is_inside(folder, inner):
-        return False
-    return claimed(path) is not None or path.endswith(_SUFFIXES)
+        return lambda path: False
+    return lambda path: path.endswith(_SUFFIXES) or claimed(path) is not None
 
 
 def is_inside(folder: str, inner: str) -> bool:
@@ -254,7 +258,7 @@ def _walk(folder: str, ignored: Ignored | None) -> Iterator[str | None]:
         if entered is None or entered in seen:
             continue
         seen.add(entered)
-        entries = _entries(base)
+        entries, takes = _entries(base), _takes(folder, base.rstrip("/") or base)
         if ignored is not None and any(entry.name == IGNORE_FILE for entry in entries):
             ignored.learn(base)
         for entry in entries:
@@ -264,7 +268,7 @@ def _walk(folder: str, ignored: Ignored | None) -> Iterator[str | None]:
                 enters = is_entered(entry.name) or is_agents_folder(folder, path)
                 if enters and not (ignored is not None and ignored.passes_over(path)):
                     waiting.append(path)
-            elif is_candidate(folder, path):
+            elif takes(path):
                 yield path
 
 
