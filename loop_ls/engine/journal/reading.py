@@ -52,9 +52,13 @@ class SqliteReading:
     def facts(self, run: str, after: int, limit: int) -> list[Row]:
         known = self._row(run)
         rows = self._all(f"{FACTS} where run.id = ? and seq > ? order by seq limit ?", (run, after, limit))
+        if known is None:
+            return []
         last = rows[-1][2] if rows else after
-        if known is not None and (not all(map(_sound, rows)) or (len(rows) < limit and last < known.facts)):
+        if not all(map(_sound, rows)):
             raise damaged(f"facts of run {run} were changed after they were written")
+        if [row[2] for row in rows] != [*range(after + 1, last + 1)] or (len(rows) < limit and last < known.facts):
+            raise damaged(f"facts of run {run} are missing")
         return [Row(*row[:6]) for row in rows]
 
     def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:

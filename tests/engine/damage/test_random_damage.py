@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,6 +158,29 @@ def test_random_damage_is_harmless_or_told(truth: CommittedRecords, tmp_path: Pa
     assert not wrong, outcomes
     assert outcomes["told"] > SEEDS / 8
     assert outcomes["harmless"] > SEEDS / 40
+
+
+@pytest.mark.parametrize("left", ["killed", "ended"])
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [("fact", "position"), ("entry", "run || ' ' || key"), ("run", "number"), ("text", "hash"), ("meta", "name")],
+)
+def test_a_row_that_somebody_deletes_is_told_of(
+    truth: CommittedRecords, tmp_path: Path, left: str, table: str, row: str
+) -> None:
+    whole = tmp_path / "whole"
+    shutil.copytree(truth.folders[left], whole)
+    with closing(sqlite3.connect(whole / "journal.db")) as db:
+        rows = [one for (one,) in db.execute(f"select {row} from {table} where {row} is not 'boot' order by 1")]
+    assert rows
+    for number, one in enumerate(rows[:: max(1, len(rows) // 5)]):
+        folder = tmp_path / str(number)
+        shutil.copytree(truth.folders[left], folder)
+        with closing(sqlite3.connect(folder / "journal.db")) as db:
+            assert db.execute(f"delete from {table} where {row} = ?", (one,)).rowcount == 1
+            db.commit()
+        assert _outcome(folder, truth) == "told", one
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("left", ["killed", "ended"])
