@@ -19,7 +19,11 @@ from loop_ls.engine.api.answers import BODY_LIMIT, BadRequest, Body, read_object
 from loop_ls.engine.core.users import Person
 from loop_ls.engine.enhance.speaker import HEADER, Speaker
 from loop_ls.engine.runs.answerer import set_said_by
+from loop_ls.text.json_value import JsonObject, as_object
 from loop_ls.text.record import equal_record
+
+#: What a start may say only on other surfaces.
+NOT_FOR_PAGES = ("root", "path", "uri", "texts", "settings", "consent", "agreeOnly")
 
 Handler = Callable[[Request], Awaitable[Response | ASGIApp]]
 
@@ -51,6 +55,19 @@ async def read_body(request: Request) -> Body:
     if operation.request and (problem := problem_of(operation.request, body)):
         raise BadRequest("missing_field" if problem.missing else "validation_error", problem.message)
     return body
+
+
+def argument_of(request: Request, body: Body) -> JsonObject:
+    """The body as an argument of the engine. A page starts what the workspace has, by its name and as it is, and takes
+    up what is recorded: it is no surface where its person agrees, chooses a folder or writes texts. Raises
+    `BadRequest`."""
+    if not person_of(request).page:
+        return {"origin": "api", **body}
+    given = [name for name in NOT_FOR_PAGES if body.get(name)]
+    given += ["enhance.headless"] if as_object(body.get("enhance")).get("headless") else []
+    if given:
+        raise BadRequest("forbidden", f"A page cannot set `{given[0]}`; use a terminal or an editor.")
+    return {**body, "origin": "api"}
 
 
 def mounted(routes: tuple[Route, ...]) -> list[Mounted]:

@@ -47,6 +47,8 @@ class Person:
     role: Role
     #: It is a page of a browser that asks: the person reads it, but another program shows it.
     page: bool = False
+    #: The id of the token that says so; None: it is that of the hand-over file.
+    token: str | None = None
 
     @property
     def is_owner(self) -> bool:
@@ -63,7 +65,8 @@ class Person:
 @equal_record
 class Token:
     """One token of a user as it is kept: never the token itself. `user` None: the owner's, which only a page of a
-    browser has besides the one of the hand-over file. `expires_at` is the end of a page's token."""
+    browser has besides the one of the hand-over file. `expires_at` is the end of a page's token, and `let_in_by` the id
+    of the token with which that page was let in, if it was not the one of the hand-over file."""
 
     id: str
     user: str | None
@@ -71,6 +74,7 @@ class Token:
     hash: str
     created_at: int
     expires_at: int | None = None
+    let_in_by: str | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +101,7 @@ class Tokens:
         given, found = _hash(token), None
         for each in self.all():
             if hmac.compare_digest(each.hash, given) and each.holds():
-                found = Person(each.user, each.role, each.is_page)
+                found = Person(each.user, each.role, each.is_page, each.id)
         return found
 
     def all(self) -> tuple[Token, ...]:
@@ -117,17 +121,23 @@ class Tokens:
             raise TokenRefused(f"Invalid user name `{user}`: use letters, digits and any of `._@-`, but not `{OWNER}`.")
         if role not in ROLES:
             raise TokenRefused(f"Unknown role `{role}`; expected {', '.join(ROLES)}.")
-        return self._made(user, role, None)
+        return self._made(user, role)
 
     def create_for_page(self, person: Person) -> tuple[Token, str]:
-        """A token for a page of a browser that this person has let in."""
-        return self._made(person.user, person.role, round(time.time()) + PAGE_SECONDS)
+        """A token for a page of a browser that this person has let in. Raises `TokenRefused` where the token of this
+        person was taken away since."""
+        return self._made(person.user, person.role, round(time.time()) + PAGE_SECONDS, person.token)
 
-    def _made(self, user: str | None, role: Role, expires_at: int | None) -> tuple[Token, str]:
+    def _made(
+        self, user: str | None, role: Role, expires_at: int | None = None, let_in_by: str | None = None
+    ) -> tuple[Token, str]:
         text = secrets.token_urlsafe(32)
         with self._changing() as tokens:
-            made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()), expires_at)
-            tokens[:] = [*(each for each in tokens if each.holds()), made]
+            held = [each for each in tokens if each.holds()]
+            if let_in_by is not None and not any(each.id == let_in_by for each in held):
+                raise TokenRefused("The token that let this page in was revoked.")
+            made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()), expires_at, let_in_by)
+            tokens[:] = [*held, made]
         return made, text
 
     def forget(self, token: str) -> None:
@@ -137,9 +147,10 @@ class Tokens:
             tokens[:] = [each for each in tokens if not hmac.compare_digest(each.hash, given)]
 
     def revoke(self, word: str) -> list[Token]:
-        """Take away the token with this id, or all tokens of this user. Raises `TokenRefused`."""
+        """Take away the token with this id, or all tokens of this user, with the pages that they have let in. Raises
+        `TokenRefused`."""
         with self._changing() as tokens:
-            gone = [each for each in tokens if word in (each.id, each.name)]
+            gone = [each for each in tokens if word in (each.id, each.name, each.let_in_by)]
             tokens[:] = [each for each in tokens if each not in gone]
         if not gone:
             raise TokenRefused(f"Unknown token or user `{word}`.")

@@ -15,6 +15,7 @@ from loop_ls.engine.api.page import codes as codes_module
 from loop_ls.engine.api.page import files
 from loop_ls.engine.api.page.codes import CODE_SECONDS, MOST, Codes
 from loop_ls.engine.core import users
+from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.users import Person, Tokens
 from tests.engine.api.conftest import TOKEN, EngineProject
 
@@ -42,6 +43,14 @@ async def page_of(project: EngineProject, **body: Any) -> dict[str, str]:
     """The headers of a page that is signed in."""
     signed = await sign_in(project, (await code_of(project, **body))["code"])
     return {"Authorization": f"Bearer {signed['token']}"}
+
+
+async def codes(project: EngineProject, *tokens: str) -> list[str]:
+    return [(await code_of(project, token))["code"] for token in tokens]
+
+
+async def status_of(project: EngineProject, page: dict[str, str]) -> int:
+    return (await project.http.get("/api/v1/loops", headers=page)).status_code
 
 
 # -- codes -------------------------------------------------------------------------------------------
@@ -202,9 +211,83 @@ def test_pages_are_listed_and_all_of_the_owners_are_revoked_at_once(tmp_path: Pa
     tokens = Tokens(tmp_path)
     _, text = tokens.create_for_page(OWNER)
     _, ada = tokens.create("ada", "editor")
-    assert tokens.who(text) == Person(None, "editor", page=True)
+    person = tokens.who(text)
+    assert person is not None and (person.user, person.role, person.page) == (None, "editor", True)
     [gone] = tokens.revoke("owner")
     assert gone.is_page and tokens.who(text) is None and tokens.who(ada) is not None
+
+
+@pytest.mark.parametrize("by", ["id", "name"])
+async def test_a_page_does_not_outlive_the_token_that_let_it_in(project: EngineProject, by: str) -> None:
+    tokens = Tokens(project.folder.path)
+    made, ada = tokens.create("ada", "editor")
+    _, other = tokens.create("bob", "editor")
+    pages = [
+        {"Authorization": f"Bearer {(await sign_in(project, code))['token']}"}
+        for code in await codes(project, ada, other)
+    ]
+    assert [await status_of(project, page) for page in pages] == [200, 200]
+    tokens.revoke(made.id if by == "id" else "ada")
+    assert [await status_of(project, page) for page in pages] == [401, 200]
+
+
+async def test_the_code_of_a_token_that_was_taken_away_lets_nobody_in(project: EngineProject) -> None:
+    tokens = Tokens(project.folder.path)
+    made, ada = tokens.create("ada", "admin")
+    [code] = await codes(project, ada)
+    tokens.revoke(made.id)
+    refused = await sign_in(project, code)
+    assert (refused["code"], "token" in refused) == ("forbidden", False)
+    assert tokens.all() == ()
+
+
+async def test_two_tabs_with_one_code_are_one_page(project: EngineProject) -> None:
+    [code] = await codes(project, TOKEN)
+    signed = await asyncio.gather(*(sign_in(project, code) for _ in range(8)))
+    assert sorted("token" in each for each in signed) == [False] * 7 + [True]
+
+
+# -- what a page starts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"root": "/"},
+        {"path": "/etc/passwd"},
+        {"uri": "file:///etc/passwd"},
+        {"texts": {"a.yaml": ""}},
+        {"settings": {"providers": {}}},
+        {"agreeOnly": True, "origin": "cli"},
+        {"consent": "a.b", "origin": "editor"},
+        {"enhance": {"start": True, "headless": True}},
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/v1/loops", "/api/v1/loops/RUN/replay", "/api/v1/test-until"])
+async def test_a_page_starts_what_the_workspace_has_as_it_is(
+    project: EngineProject, more: dict[str, Any], path: str
+) -> None:
+    page = await page_of(project)
+    body = {"definition": "x", "loop": "x", "output": "x", **more}
+    refused = await project.http.post(path, json=body, headers=page)
+    assert refused.status_code == 403 and "A page cannot set" in refused.json()["error"]
+
+
+async def test_a_page_is_no_surface_where_its_owner_agrees(
+    project: EngineProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = await page_of(project)
+    seen: list[object] = []
+
+    async def start(argument: dict[str, Any], user: str | None = None) -> Any:
+        seen.append(argument["origin"])
+        return Refused("forbidden", "no").answer()
+
+    monkeypatch.setattr(project.engine, "start", start)
+    for origin in ("cli", "editor", "mcp"):
+        await project.http.post("/api/v1/loops", json={"definition": "x", "origin": origin}, headers=page)
+    await project.http.post("/api/v1/loops", json={"definition": "x", "origin": "cli"})
+    assert seen == ["api", "api", "api", "cli"]
 
 
 # -- presence ----------------------------------------------------------------------------------------

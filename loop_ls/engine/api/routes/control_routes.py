@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from loop_ls.contract.answers import Refusal, RunStatus
 from loop_ls.contract.endings import POSSIBLE, Verb
 from loop_ls.engine.api.answers import DOCUMENTED, refusal, refused
-from loop_ls.engine.api.route import Handler, person_of, read_body, speaker_of
+from loop_ls.engine.api.route import Handler, argument_of, person_of, read_body, speaker_of
 from loop_ls.engine.api.routes.loops import engine_of, first_iteration, shown
 from loop_ls.engine.api.routes.start_by_name import started
 from loop_ls.engine.api.views import loop_row
@@ -30,7 +30,7 @@ ENDS = frozenset({"completed", "failed", "cancelled"})
 
 
 async def create(request: Request) -> Response:
-    argument = {"origin": "api", **await read_body(request)}
+    argument = argument_of(request, await read_body(request))
     if key := request.headers.get("idempotency-key"):
         argument[KEY] = key
     if argument.get(KEY) is not None:

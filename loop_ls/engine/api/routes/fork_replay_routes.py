@@ -7,15 +7,14 @@ from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.answers import Exported, Imported, NewRun, Refusal, Verdicts
 from loop_ls.engine.api.answers import refused
-from loop_ls.engine.api.route import Handler, person_of, read_body
+from loop_ls.engine.api.route import Handler, argument_of, person_of, read_body
 from loop_ls.engine.api.routes.loops import engine_of
 from loop_ls.text.json_value import JsonObject
 
 
 async def fork(request: Request) -> Response:
-    body = await read_body(request)
-    given: JsonObject = {"origin": "api"}
-    given |= {
+    body = argument_of(request, await read_body(request))
+    given: JsonObject = {
         name: body[name] for name in ("loop", "origin", "consent", "at", "prompt") if isinstance(body.get(name), str)
     }
     given |= {"detach": True} if body.get("detach") is True else {}
@@ -26,7 +25,7 @@ async def fork(request: Request) -> Response:
 
 
 async def replay(request: Request) -> Response:
-    body = {"origin": "api", **await read_body(request)}
+    body = argument_of(request, await read_body(request))
     return _answered(await engine_of(request).replay(request.path_params["id"], body, person_of(request).user), 201)
 
 
@@ -40,7 +39,7 @@ async def take_in(request: Request) -> Response:
 
 
 async def test_until(request: Request) -> Response:
-    body = {"origin": "api", **await read_body(request)}
+    body = argument_of(request, await read_body(request))
     return _answered(await engine_of(request).test_until(body, person_of(request).user))
 
 

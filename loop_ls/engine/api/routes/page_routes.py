@@ -12,7 +12,7 @@ from loop_ls.engine.api.answers import BadRequest, refusal
 from loop_ls.engine.api.page.codes import CODE_SECONDS, Codes
 from loop_ls.engine.api.page.files import UI
 from loop_ls.engine.api.route import Handler, person_of, read_body
-from loop_ls.engine.core.users import Tokens
+from loop_ls.engine.core.users import TokenRefused, Tokens
 
 HEADERS = {"cache-control": "no-store"}
 
@@ -39,7 +39,10 @@ async def sign_in(request: Request) -> Response:
     if person is None:
         told = "This code is not valid: it is unknown, was used already or is too old."
         return refusal("forbidden", told, "Run `loop-ls ui` for a new one.")
-    made, text = _tokens(request).create_for_page(person)
+    try:
+        made, text = _tokens(request).create_for_page(person)
+    except TokenRefused as refused:
+        return refusal("forbidden", str(refused), "Run `loop-ls ui` for a new one.")
     told_of = {"user": made.name, "role": made.role, "expiresAt": made.expires_at}
     return JSONResponse({"ok": True, "token": text, **told_of}, headers=HEADERS)
 
