@@ -52,7 +52,7 @@ STARTS = frozenset({"run", "test", "mcp", "repl", "enhance", "demo"})
 STARTS_AGAIN = frozenset({"fork", "replay"})
 
 #: What a person decides: the commands, the verbs, and the options that give permission.
-OF_PEOPLE_ALONE = frozenset({"ui"})
+OF_PEOPLE_ALONE = frozenset({"ui", "repl"})
 OF_PEOPLE = frozenset({"answer", "approve", "reject", "apply", "keep", "discard", "restore", "repair", "token"})
 PERMITTING = ("yes", "agree_only")
 
@@ -100,14 +100,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return USAGE_ERROR
     args = parser.parse_args(words)
-    from loop_ls.contract.process_marks import IN_A_STAGE, IN_AN_AGENT
+    from loop_ls.contract.process_marks import IN_A_STAGE, IN_AN_AGENT, NOT_FOR_AGENTS
 
     starts = args.command in STARTS and not (args.readonly_shell or args.stage)
     if os.environ.get(IN_A_STAGE) and (starts or args.verb in STARTS_AGAIN):
         print("loop-ls: A stage of a loop cannot start loops.", file=sys.stderr)
         return USAGE_ERROR
     if (os.environ.get(IN_A_STAGE) or os.environ.get(IN_AN_AGENT)) and _is_of_people(args):
-        print("loop-ls: An agent of a loop cannot decide this; ask your user to do it.", file=sys.stderr)
+        print(f"loop-ls: {NOT_FOR_AGENTS}", file=sys.stderr)
         return USAGE_ERROR
     try:
         return int(args.run(args))

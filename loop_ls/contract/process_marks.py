@@ -8,3 +8,5 @@ from typing import Final
 IN_A_STAGE: Final = "LOOP_LS_STAGE"
 #: Set for every agent program that a loop starts: what a person decides, it does not.
 IN_AN_AGENT: Final = "LOOP_LS_AGENT"
+#: What an agent hears that wants to decide what is its user's.
+NOT_FOR_AGENTS: Final = "An agent of a loop cannot decide this; ask your user to do it."

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from loop_ls.cli.engine.connect import REFUSED, add_place, engine_for, root_of, settled
 from loop_ls.cli.servers.stage_relay import relay
+from loop_ls.client.refusal import refusal
+from loop_ls.contract.process_marks import IN_AN_AGENT, NOT_FOR_AGENTS
 from loop_ls.extras import is_installed, missing
 
 if TYPE_CHECKING:
@@ -84,6 +87,15 @@ async def _serve(args: argparse.Namespace) -> int:
     return 0
 
 
+def _in_an_agent() -> bool:
+    """Whether the client is an agent of a loop: what it says for its user, nobody has said."""
+    return bool(os.environ.get(IN_AN_AGENT))
+
+
+def _not_for_agents() -> Refusal:
+    return refusal("forbidden", NOT_FOR_AGENTS)
+
+
 async def _listen(client: EngineClient) -> None:
     """While somebody is here, the engine stays."""
     async for _ in client.follow():
@@ -116,12 +128,16 @@ class ByClient:
         return await self._client.inbox(after)
 
     async def answer(self, run_id: str, given: JsonObject) -> Answered | Refusal:
+        if not given.get("agent") and _in_an_agent():
+            return _not_for_agents()
         return await self._client.answer(run_id, given)
 
     async def changes(self, run_id: str) -> RunChanges | Refusal:
         return await self._client.changes(run_id)
 
     async def decide_changes(self, run_id: str, decision: str) -> ChangesDone | Refusal:
+        if _in_an_agent():
+            return _not_for_agents()
         return await self._client.decide_changes(run_id, decision)
 
     async def runs(self) -> RunList | Refusal:

@@ -209,6 +209,23 @@ def test_an_agent_of_a_loop_gives_no_permission(talking: CliProject, option: str
     assert "An agent of a loop cannot decide this" in done.stderr
 
 
+def test_an_agent_of_a_loop_has_no_prompt_at_which_people_answer(talking: CliProject) -> None:
+    done = talking.call("repl", LOOP_LS_AGENT="1", stdin="/loops approve all\n/exit\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "An agent of a loop cannot decide this" in done.stderr
+
+
+async def test_an_agent_of_a_loop_says_nothing_for_its_user_over_mcp_either(
+    talking: CliProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talking, "env", lambda more=talking.env: {**more(), "LOOP_LS_AGENT": "1"})
+    async with over_stdio(talking) as client:
+        for decision in ("apply", "keep", "discard"):
+            told = await refused(client, "loop_changes", id="x", decision=decision)
+            assert "An agent of a loop cannot decide this" in told
+        assert "Unknown run" in await refused(client, "loop_changes", id="x")  # looking decides nothing
+
+
 BROKEN = """\
 $schema: "workflow/v2.0"
 name: draft
