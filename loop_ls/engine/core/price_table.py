@@ -78,6 +78,7 @@ class Price:
     ) -> float:
         if self.call is not None:
             return self.call
+        input_tokens = max(input_tokens, cache_read + cache_write)  # what came from a cache was sent, whatever is told
         for_an_hour = self.input * (CACHE_WRITE_HOUR - CACHE_WRITE) * cache_hour / MILLION
         if self.table:
             told = _by_table(self.table, self.model, input_tokens, output_tokens, cache_read, cache_write)

@@ -91,7 +91,8 @@ def with_persona(work: Assignment) -> str:
 #: Where its log says what each answer took, without a word of it: its speech says that at the end of a turn alone.
 _COUNTED = "codex_otel.trace_safe"
 _ANSWERED = re.compile(
-    r"event\.kind=response\.completed input_token_count=(\d+) output_token_count=(\d+)(?: cached_token_count=(\d+))?"
+    r"event\.kind=response\.completed input_token_count=(\d{1,18}) output_token_count=(\d{1,18})\b"
+    r"(?: cached_token_count=(\d{1,18})\b)?"
 )
 _MODEL = re.compile(r" model=(\S+)")
 #: Tokens that were sent, that came, and how many of the sent ones were read from a cache.

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from loop_ls.engine.core.ports import Failure, LostAttempt
-from loop_ls.engine.core.price_table import known_price
+from loop_ls.engine.core.price_table import Price, known_price
 from loop_ls.engine.runners.cli import CliRunner
 from loop_ls.engine.runners.codex import Codex, CodexOutput
 from loop_ls.engine.runners.command import AnyCommand
@@ -101,6 +101,36 @@ async def test_a_turn_of_codex_costs_what_the_table_says_of_its_model(
     assert price is not None
     assert (done.model, done.usd) == ("gpt-5", price.usd(1_000_000, 100_000, cached))
     assert (price.usd(1_000_000, 100_000, cached) < price.usd(1_000_000, 100_000)) is bool(cached)
+
+
+async def test_a_turn_of_codex_that_tells_more_cached_tokens_than_it_sent_is_paid_and_not_for_less(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "codex.py"
+    program.write_text("import sys\nsys.stdin.read()\n" + CODEX_TURN % 30_000_000)
+    runner = CliRunner("codex", (sys.executable, str(program)), Codex(), os.environ)
+    done = await runner.run(Assignment("Work.", folder=str(tmp_path)))
+    price = known_price("openai", "gpt-5")
+    assert price is not None and done.text == "Done."
+    assert done.usd == price.usd(30_000_000, 100_000, 30_000_000)
+
+
+@pytest.mark.parametrize("price", [Price(3, 15), known_price("openai", "gpt-5"), Price(0.1, 0)])
+@pytest.mark.parametrize(("read", "written"), [(10**9, 0), (0, 10**9), (10**9, 10**9), (11, 0)])
+def test_no_count_of_cached_tokens_makes_a_call_cheaper_than_they_are(
+    price: Price | None, read: int, written: int
+) -> None:
+    assert price is not None
+    told = price.usd(10, 5, read, written)
+    assert told > 0 and told == price.usd(read + written, 5, read, written)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "9" * 30])
+def test_a_count_that_is_no_number_of_tokens_ends_no_turn(digits: str) -> None:
+    speech = CodexOutput(deaf)
+    told = counted(1, 2)
+    assert speech.aside(told.replace("count=1 ", f"count={digits} ")) and speech.aside(told)
+    assert (speech.heard().input_tokens, speech.heard().output_tokens) == (1, 2)
 
 
 async def test_what_is_no_error_is_not_told_as_one_and_the_end_of_the_others_is_kept(tmp_path: Path) -> None:
