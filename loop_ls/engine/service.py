@@ -58,7 +58,7 @@ from loop_ls.engine.capabilities.repository_filters import filters_of
 from loop_ls.engine.capabilities.values import sentence
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.idempotency import KEPT, conflict, digest_of, key_of, run_of
-from loop_ls.engine.core.plan import ModelAccess, Plan, Program, plan_of
+from loop_ls.engine.core.plan import ModelAccess, Plan, Program, filters_in, plan_of
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Agreeing, Preparer
 from loop_ls.engine.core.run_gate import Control
@@ -767,7 +767,7 @@ class Engine:
 
         try:
             choice = read_choice(decision)
-            return await self._decided(run_id, lambda state: decided(state, self.folder, choice))
+            return await self._decided(run_id, lambda state, filters: decided(state, filters, self.folder, choice))
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
@@ -775,8 +775,8 @@ class Engine:
         """Let the branch of a run be what it was after an iteration, by a new commit -> `{ok, commit}`."""
         from loop_ls.engine.runs.isolation.decide import restored
 
-        async def work(state: RunState) -> WorktreeDecided:
-            return await restored(state, await self.facts_of(state.run_id), self.folder, iteration, loop)
+        async def work(state: RunState, filters: Sequence[str]) -> WorktreeDecided:
+            return await restored(state, filters, await self.facts_of(state.run_id), self.folder, iteration, loop)
 
         try:
             return await self._decided(run_id, work)
@@ -784,7 +784,7 @@ class Engine:
             return refused.answer()
 
     async def _decided(
-        self, run_id: str, work: Callable[[RunState], Awaitable[WorktreeDecided]]
+        self, run_id: str, work: Callable[[RunState, Sequence[str]], Awaitable[WorktreeDecided]]
     ) -> ChangesDone | Refusal:
         """One decision after the other: the second hears what the first one was. Raises `Refused`."""
         from loop_ls.engine.runs.isolation.decide import answered, undone_unless_recorded
@@ -792,8 +792,9 @@ class Engine:
         found = await self._runs.find(run_id)
         async with self._deciding:
             state = await self._runs.state(found)
+            filters = filters_in(as_object((await self._first_fact(found)).get("plan")))
             async with undone_unless_recorded(state, self.folder):
-                fact = await work(state)
+                fact = await work(state, filters)
                 await self._add_to_ended(found, fact.fact())
             return answered(state, fact)
 

@@ -33,7 +33,7 @@ from loop_ls.engine.checks.declared import asked_by_checks, commands, declared_c
 from loop_ls.engine.context.workflow_library import Library
 from loop_ls.engine.context.workspace_files import ProjectFiles
 from loop_ls.engine.core.errors import Refused
-from loop_ls.engine.core.plan import BESIDE, ENHANCE, FILTERS, Plan, notified_program
+from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, filters_in, notified_program
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
@@ -125,7 +125,7 @@ def _notified(plan: Plan) -> list[Capability]:
 
 def _worktree(plan: Plan) -> Iterator[Capability]:
     yield OwnWorktree(plan.home)
-    for command in cast("list[str]", plan.details.get(FILTERS) or []):
+    for command in filters_in(plan.details):
         yield FileFilter(command, plan.home)
 
 

@@ -23,6 +23,12 @@ BESIDE = "beside"
 FILTERS = "gitFilters"
 
 
+def filters_in(details: Mapping[str, object]) -> list[str]:
+    """Those that a plan names: whoever started the run has agreed to them."""
+    found = details.get(FILTERS)
+    return [str(one) for one in found] if isinstance(found, list) else []
+
+
 @equal_record
 class Plan:
     """`texts`: path relative to the root -> text of every file the run can reach. `keys`: workflow key

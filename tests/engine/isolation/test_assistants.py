@@ -244,6 +244,44 @@ async def test_what_an_agent_does_to_the_users_repository_is_asked_about_and_put
     assert [path.name for path in (project.root / ".git").iterdir() if path.name.startswith("config")] == ["config"]
 
 
+#: Another repository where Git looks for that of the worktree, and settings of the user's own, each with a program.
+ELSEWHERE = (
+    "cp -r $(git rev-parse --git-common-dir)/. other/; git --git-dir=other config core.worktree .."
+    "; git --git-dir=other config filter.x.clean '{touch}'; echo 'gitdir: other' > .git"
+)
+SETTINGS = "git config filter.x.clean '{touch}'; git config filter.x.smudge '{touch}'"
+INCLUDED = "echo '[filter \"x\"] clean = {touch}' > more; git config include.path $PWD/more"
+
+
+@pytest.mark.parametrize("bash", [ELSEWHERE, SETTINGS, INCLUDED])
+async def test_a_program_that_an_agent_wrote_into_settings_of_git_is_not_started_when_its_run_is_stopped_or_decided(
+    project: Isolated, tmp_path: Path, bash: str
+) -> None:
+    started = tmp_path / "started"
+    attributes = "mkdir -p other; echo '* filter=x' > .gitattributes; echo 2 > a.py"
+    evil = bash.format(touch=f"touch {started}; cat")
+    project.prepare(
+        {"text": "one", "bash": "echo 1 > a.py"}, {"text": "two", "bash": f"{attributes}; {evil}; rm -f {started}"}
+    )
+    run_id = await project.started()
+    await project.until_kind(run_id, "manual_approval_required")
+    assert project.engine is not None
+    await project.engine.control("stop", run_id)
+    facts = await project.ended(run_id)
+    assert not started.exists()
+    told = [one["message"] for one in facts.of("warning") if one["code"] == "worktree_not_committed"]
+    assert len(told) == 1 and "for its files, without permission" in told[0]
+    await project.engine.changes(run_id)
+    for decide in (
+        project.engine.restore(run_id, 1, None),
+        project.decide(run_id, "apply"),
+        project.decide(run_id, "keep"),
+        project.decide(run_id, "discard"),
+    ):
+        await decide
+        assert not started.exists()
+
+
 async def test_a_fork_goes_on_from_what_the_iterations_before_had_made(project: Isolated) -> None:
     project.prepare({"text": "one", "bash": "echo 1 > a.py"}, {"text": "two", "bash": "echo 2 >> a.py; touch done"})
     first = (await project.run()).end["runId"]

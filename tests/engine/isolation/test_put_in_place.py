@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.journal import JournalRefused
-from loop_ls.engine.runs.isolation.put_in_place import ENDING, PutInPlace, interrupted
+from loop_ls.engine.runs.isolation.put_in_place import ENDING, Moved, PutInPlace, interrupted
 from tests.engine.isolation.kinds import picture
 from tests.engine.isolation.project import Isolated
 
@@ -91,10 +91,21 @@ def test_it_is_put_back_whenever_it_is_killed_and_put_in_place_if_not(top: Path,
     assert (top / "new" / "deep" / "made.txt").exists()
 
 
-def test_what_was_there_is_kept_where_nobody_can_read_what_had_begun(top: Path, placing: PutInPlace) -> None:
+@pytest.mark.parametrize(
+    "begun",
+    [
+        *("{", "null", "[]", "{}", "1", '"x"', '{"top": 1, "paths": [], "made": []}'),
+        *('{"top": "/", "paths": [1], "made": []}', '{"top": "/tmp", "paths": ["a", "b/../../x"], "made": []}'),
+        *('{"top": "/tmp", "paths": ["/etc/passwd"], "made": []}', '{"top": "/", "paths": [], "made": ["../x"]}'),
+        '{"top": "/tmp", "paths": [".git/hooks/post-checkout"], "made": []}',
+    ],
+)
+def test_what_was_there_is_kept_where_nobody_can_read_what_had_begun(
+    top: Path, placing: PutInPlace, begun: str
+) -> None:
     placing.keep(top, PATHS)
     placing.put(top, PATHS)
-    (placing.folder / "begun.json").write_text("{")
+    (placing.folder / "begun.json").write_text(begun)
     back = placing.put_back()
     assert (back.begun, [*back.failed]) == (True, [str(placing.folder / "begun.json")])
     assert (placing.folder / "old" / "0").read_text() == "changed.txt\n"
@@ -122,6 +133,52 @@ def test_what_cannot_be_put_back_is_named_and_kept(top: Path, placing: PutInPlac
     (top / "gone").unlink()
     assert placing.put_back() == (True, [], {})
     assert picture(top) == before
+
+
+def test_nothing_is_written_where_a_folder_has_become_a_link(top: Path, placing: PutInPlace, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    placing.keep(top, PATHS)
+    (top / "new").symlink_to(elsewhere)
+    with pytest.raises(Moved) as moved:
+        placing.put(top, PATHS)
+    assert moved.value.path == "new/deep/made.txt"
+    assert placing.put_back() == (True, ["new/deep/made.txt"], {})
+    assert [*elsewhere.rglob("*")] == [elsewhere / "deep"]
+
+
+def test_nothing_is_taken_away_where_a_folder_has_become_a_link(top: Path, placing: PutInPlace, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    placing.keep(top, PATHS)
+    (top / "gone").rename(tmp_path / "away")
+    (top / "gone").symlink_to(elsewhere)
+    (elsewhere / "only.txt").write_text("gone/only.txt\n")
+    with pytest.raises(Moved):
+        placing.put(top, PATHS)
+    placing.put_back()
+    assert (elsewhere / "only.txt").read_text() == "gone/only.txt\n"
+
+
+def test_what_was_put_is_not_put_back_through_a_link(top: Path, placing: PutInPlace, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    placing.keep(top, PATHS)
+    placing.put(top, PATHS)
+    (top / "new").rename(elsewhere)
+    (top / "new").symlink_to(elsewhere)
+    assert placing.put_back() == (True, ["new/deep/made.txt"], {})
+    assert (elsewhere / "deep" / "made.txt").exists()
+
+
+def test_a_file_that_the_user_makes_in_the_last_moment_stays(top: Path, placing: PutInPlace) -> None:
+    (top / "new" / "deep").mkdir(parents=True)
+    (top / "new" / "deep" / "made.txt").write_text("by hand\n")
+    placing.keep(top, PATHS, {"new/deep/made.txt"})
+    with pytest.raises(Moved) as moved:
+        placing.put(top, PATHS)
+    assert moved.value.path == "new/deep/made.txt"
+    placing.put_back()
+    assert (top / "new" / "deep" / "made.txt").read_text() == "by hand\n"
 
 
 # -- in the engine ----------------------------------------------------------------------------------

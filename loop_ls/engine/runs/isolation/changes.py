@@ -14,7 +14,7 @@ from typing import Literal, TypedDict
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.runs.isolation.git import Git
 from loop_ls.engine.runs.isolation.put_in_place import Moved, PutBack, PutInPlace
-from loop_ls.engine.runs.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown
+from loop_ls.engine.runs.isolation.worktree import GITLINK, MOST_TOLD, Worktree, shown, unknown_filter
 
 Status = Literal["added", "changed", "deleted"]
 _STATUS: dict[str, Status] = {"A": "added", "D": "deleted"}
@@ -61,12 +61,15 @@ async def apply(root: str, own: Path, base: str, tip: str) -> list[ChangedFile]:
         return []
     top = (await Git.of(root, root).asked("rev-parse", "--show-toplevel")).lines[0]
     git = Git.of(root, top)
+    if why := await unknown_filter(git):
+        raise _refused(why, "Remove that from the settings of the repository, or merge the branch yourself.")
     await _require_clean(git, Path(top), changed)
     placing = PutInPlace.of(own)
     await asyncio.to_thread(placing.prepare)
     try:
         paths = [one["path"] for one in changed]
-        await asyncio.to_thread(placing.keep, Path(top), paths)
+        added = {one["path"] for one in changed if one["status"] == "added"}
+        await asyncio.to_thread(placing.keep, Path(top), paths, added)
         await _prepare(root, top, placing, changed, base, tip)
         await asyncio.to_thread(placing.put, Path(top), paths)
     except BaseException as error:

@@ -85,11 +85,11 @@ def undo(state: RunState, placing: PutInPlace) -> Warned | None:
     return Warned(code="apply_interrupted", message=told)
 
 
-async def decided(state: RunState, data: Path, decision: Decision) -> WorktreeDecided:
-    """Do it -> the fact that says so, to be recorded. Raises `Refused`."""
+async def decided(state: RunState, filters: Sequence[str], data: Path, decision: Decision) -> WorktreeDecided:
+    """Do it -> the fact that says so, to be recorded. `filters`: those that were agreed to. Raises `Refused`."""
     made = _ended(state)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
-    with _refusing(), for_people(state.root):
+    with _refusing(), for_people(state.root, filters):
         match decision:
             case "apply":
                 if made.get("decision") == "applied":
@@ -105,13 +105,15 @@ async def decided(state: RunState, data: Path, decision: Decision) -> WorktreeDe
                 return WorktreeDecided(decision="discarded", told=told or None)
 
 
-async def restored(state: RunState, facts: Sequence[Event], data: Path, iteration: Json, loop: Json) -> WorktreeDecided:
+async def restored(
+    state: RunState, filters: Sequence[str], facts: Sequence[Event], data: Path, iteration: Json, loop: Json
+) -> WorktreeDecided:
     """Raises `Refused`."""
     made = _ended(state)
     saved = _named(state, _saved(facts), iteration, loop)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
     name = saved.get("loop", "")
-    with _refusing(), for_people(state.root):
+    with _refusing(), for_people(state.root, filters):
         title = f"Restore iteration {saved.get('iteration')} of {name}"
         commit = await restore(worktree, made["folder"], saved["commit"], title)
         changed = len(await changed_files(state.root, made["base"], commit))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from loop_ls.engine.capabilities.guard import permitting, using
-from loop_ls.engine.capabilities.values import Capabilities, OwnWorktree
+from loop_ls.engine.capabilities.values import Capabilities, FileFilter, OwnWorktree
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.subprocesses.supervisor import reduced, start
 from loop_ls.text.record import equal_record
@@ -119,6 +119,7 @@ class Git:
         return Said(status, *(each.decode("utf-8", "surrogateescape") for each in (out, err)))
 
 
-def for_people(root: str) -> AbstractContextManager[None]:
-    """What a person asked for after the run: Git, and nothing else, may be started inside."""
-    return permitting(lambda: Capabilities.of([OwnWorktree(root)]))
+def for_people(root: str, filters: Iterable[str] = ()) -> AbstractContextManager[None]:
+    """What a person asked for after the run: Git, with the `filters` that were agreed to, and nothing else may be
+    started inside."""
+    return permitting(lambda: Capabilities.of([OwnWorktree(root), *(FileFilter(one, root) for one in filters)]))

@@ -16,7 +16,7 @@ from typing import TypedDict
 from loop_ls.contract.facts.kinds import Warned, WorktreeCommitted, WorktreeMade
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.location import Place
-from loop_ls.engine.core.plan import Plan
+from loop_ls.engine.core.plan import Plan, filters_in
 from loop_ls.engine.core.ports import Failure, Recorder
 from loop_ls.engine.runs.isolation.changes import changed_files
 from loop_ls.engine.runs.isolation.git import for_people
@@ -100,7 +100,7 @@ class Isolation:
         `Failure`."""
         if self._made is None:
             return []
-        with for_people(self._plan.root):
+        with for_people(self._plan.root, filters_in(self._plan.details)):
             return await self._saved(self._made, reason)
 
     async def _saved(self, made: Made, reason: str) -> list[Fact]:

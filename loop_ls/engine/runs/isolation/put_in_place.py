@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
@@ -65,10 +65,11 @@ class PutInPlace:
         self.new.mkdir(0o700, parents=True)
         self._old.mkdir(0o700)
 
-    def keep(self, top: Path, paths: Iterable[str]) -> None:
-        """What is at these paths now is what is put back."""
+    def keep(self, top: Path, paths: Iterable[str], added: Container[str] = ()) -> None:
+        """What is at these paths now is what is put back. Where one is `added`, nothing is: what is there by now was
+        not looked at."""
         for number, path in enumerate(paths):
-            if os.path.lexists(top / path):
+            if path not in added and os.path.lexists(top / path):
                 _copy(top / path, self._old / str(number))
 
     def put(self, top: Path, paths: list[str]) -> None:
@@ -81,7 +82,7 @@ class PutInPlace:
         coming = [(self.new / path, number) for number, path in enumerate(paths)]
         for new, number in sorted(coming, key=lambda one: os.path.lexists(one[0])):  # what goes, goes first
             path, target = paths[number], top / paths[number]
-            if not _same(target, self._old / str(number)):
+            if _linked(top, path) or not _same(target, self._old / str(number)):
                 raise Moved(path)
             if os.path.lexists(new):
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -108,8 +109,9 @@ class PutInPlace:
             except OSError as error:
                 failed[path] = error.strerror or str(error)
         for path in sorted(begun["made"], reverse=True):
-            with suppress(OSError):
-                (top / path).rmdir()
+            if not _linked(top, path):
+                with suppress(OSError):
+                    (top / path).rmdir()
         if not failed:
             self.forget()
         return PutBack(True, changed, failed)
@@ -123,6 +125,8 @@ class PutInPlace:
     def _is_back(self, top: Path, number: int, path: str) -> bool:
         """Whether the file is what it was; otherwise somebody has changed it since. Raises `OSError`."""
         target, old, new = top / path, self._old / str(number), self.new / path
+        if _linked(top, path):
+            return False
         with suppress(FileNotFoundError):
             self._beside(target, number).unlink()
         if _same(target, old):
@@ -162,11 +166,16 @@ class PutInPlace:
         _sync(self.folder)
 
     def _begun(self) -> _Begun | None:
+        """Raises `ValueError` for what was not written here."""
         try:
-            found: _Begun = json.loads((self.folder / _BEGUN).read_text("ascii"))
+            found = json.loads((self.folder / _BEGUN).read_text("ascii"))
         except FileNotFoundError:
             return None
-        return found
+        match found:
+            case {"top": str(top), "paths": [*paths], "made": [*made]} if all(map(_is_inside, (*paths, *made))):
+                return {"top": top, "paths": paths, "made": made}
+            case _:
+                raise ValueError("it is not what was written")
 
 
 def interrupted(data: Path) -> list[tuple[str, PutInPlace]]:
@@ -188,6 +197,17 @@ def _as_new(beside: Path, target: Path) -> None:
         mode, was = beside.stat().st_mode & 0o777, target.stat().st_mode & 0o777
         if bool(mode & 0o100) == bool(was & 0o100):
             beside.chmod(was)
+
+
+def _is_inside(path: object) -> bool:
+    if not isinstance(path, str) or Path(path).is_absolute():
+        return False
+    return {"..", ".git"}.isdisjoint(Path(path).parts)
+
+
+def _linked(top: Path, path: str) -> bool:
+    """Whether a folder on the way is a link now, and may lead elsewhere: nothing is written through it."""
+    return any((top / parent).is_symlink() for parent in Path(path).parents)
 
 
 def _same(one: Path, other: Path) -> bool:

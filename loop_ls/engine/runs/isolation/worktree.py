@@ -72,7 +72,8 @@ class Worktree:
         """At the last commit; or `earlier`: for the changes since that commit, at this one. What an attempt before left
         is thrown away: nobody has worked there. Raises `Failure` with why there can be none."""
         top, prefix = await self._place()
-        await self._require_known_filters()
+        if why := await unknown_filter(self._git):
+            raise _no(why, "Write that into its `.git/config` itself, then start the run again.")
         base = await self._commit_of("HEAD")
         if base is None:
             raise _no("the repository has no commit yet", "Commit once, or remove `isolate`.")
@@ -116,17 +117,6 @@ class Worktree:
             raise _no("the settings of this repository say that its files are elsewhere", "Remove `isolate`.")
         return said.lines[3], said.lines[2]
 
-    async def _require_known_filters(self) -> None:
-        """What Git would start for files by the repository's own settings was shown to whoever agreed. Raises
-        `Failure`."""
-        told = await self._git.run("config", "--show-scope", "-z", "--get-regexp", FILTERS)
-        scopes, settings = told.parts[::2], told.parts[1::2]
-        for scope, setting in zip(scopes, settings, strict=False):
-            command = shown(setting.partition("\n")[2])
-            if scope in ("local", "worktree") and command and not permitted().has(FileFilter(command, self.root)):
-                why = f"the Git settings of the repository start `{command}` for its files, without permission"
-                raise _no(literal(why), "Write that into its `.git/config` itself, then start the run again.")
-
     async def _commit_of(self, name: str) -> str | None:
         said = await self._git.run("rev-parse", "--verify", "-q", f"{name}^{{commit}}")
         return said.out.strip() or None if not said.status else None
@@ -161,6 +151,8 @@ class Worktree:
     async def commit(self, folder: str, title: str) -> str:
         """All that is there now, as a commit on the branch: the one that is there where nothing is new. Raises
         `Failure`."""
+        if why := await unknown_filter(Git.of(self.root, folder)):
+            raise Failure(CODE, why)
         tip, tree = (await self._git.asked("rev-parse", self.ref, f"{self.ref}^{{tree}}")).lines
         index = self.own / "index"
         await asyncio.to_thread(_prepare_index, index, Path(folder))
@@ -225,6 +217,8 @@ class Worktree:
         if not await asyncio.to_thread(os.path.exists, folder):
             await self._git.run("worktree", "prune")
             return ""
+        if why := await unknown_filter(Git.of(self.root, folder)):
+            return f"The worktree stays in {folder}: {why}."
         words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignored", "--untracked-files=normal")
         index = self.own / "index"
         more = {"GIT_INDEX_FILE": str(index)} if index.exists() else {}
@@ -254,6 +248,18 @@ class Worktree:
 
     async def tip(self) -> str | None:
         return await self._commit_of(self.ref)
+
+
+async def unknown_filter(git: Git) -> str | None:
+    """What Git would start for the files of a folder by settings of its repository, without permission: why nothing is
+    done there. An agent may have written settings, or let the folder belong to another repository. Raises `Failure`."""
+    told = await git.run("config", "--show-scope", "-z", "--get-regexp", FILTERS)
+    scopes, settings = told.parts[::2], told.parts[1::2]
+    for scope, setting in zip(scopes, settings, strict=False):
+        command = shown(setting.partition("\n")[2])
+        if scope in ("local", "worktree") and command and not permitted().has(FileFilter(command, git.root)):
+            return literal(f"the Git settings of the repository start `{command}` for its files, without permission")
+    return None
 
 
 def shown(text: str) -> str:
