@@ -31,6 +31,8 @@ OWNER = "owner"
 
 #: How long a page of a browser stays signed in.
 PAGE_SECONDS = 24 * 3600
+#: Pages of one user that are signed in at the same time: the oldest make room.
+MOST_PAGES = 32
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
@@ -136,6 +138,9 @@ class Tokens:
             held = [each for each in tokens if each.holds()]
             if let_in_by is not None and not any(each.id == let_in_by for each in held):
                 raise TokenRefused("The token that let this page in was revoked.")
+            if expires_at is not None:
+                pages = [each for each in held if each.is_page and each.user == user]
+                held = [each for each in held if each not in pages[: max(0, len(pages) + 1 - MOST_PAGES)]]
             made = Token(secrets.token_hex(4), user, role, _hash(text), round(time.time()), expires_at, let_in_by)
             tokens[:] = [*held, made]
         return made, text

@@ -247,6 +247,15 @@ async def test_two_tabs_with_one_code_are_one_page(project: EngineProject) -> No
     assert sorted("token" in each for each in signed) == [False] * 7 + [True]
 
 
+def test_pages_that_are_let_in_again_and_again_do_not_gather_and_take_no_other_token(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    _, bob = tokens.create("bob", "viewer")
+    _, other = tokens.create_for_page(Person("bob", "viewer"))
+    pages = [tokens.create_for_page(OWNER)[1] for _ in range(users.MOST_PAGES + 2)]
+    assert [tokens.who(page) is not None for page in pages] == [False] * 2 + [True] * users.MOST_PAGES
+    assert tokens.who(bob) is not None and tokens.who(other) is not None
+
+
 # -- what a page starts ------------------------------------------------------------------------------
 
 
