@@ -174,7 +174,7 @@ STEPS = [
 ]
 USUAL = [("half", "worktree", 1), ("half", "add", 1), ("lock", "update-ref", 1)]
 #: Commands of Git of such a run.
-COMMANDS = 21
+COMMANDS = 24
 
 
 def of_ring(steps: list[tuple[str, str, int]]) -> list[Any]:

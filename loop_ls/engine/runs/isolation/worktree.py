@@ -138,6 +138,8 @@ class Worktree:
         """A worktree that is gone (another machine, a tidy person) is made again from its branch. Raises `Failure`."""
         if (Path(folder) / ".git").exists():
             return
+        if why := await unknown_filter(self._git):
+            raise Failure(CODE, why)
         await self._git.run("worktree", "prune")
         await asyncio.to_thread(self.own.mkdir, 0o700, parents=True, exist_ok=True)
         with suppress(OSError):
