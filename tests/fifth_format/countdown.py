@@ -18,7 +18,6 @@ from loop_ls.engine.core.plan import ModelAccess, Plan
 from loop_ls.engine.core.ports import Models, Recorder
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.features import language_support
 from loop_ls.features.languages.object_file import ObjectFileSupport
 from loop_ls.features.runs.runnable import Runnable
@@ -28,6 +27,7 @@ from loop_ls.formats.file_format import FileFormat
 from loop_ls.index.document import Document
 from loop_ls.rules.engine import registry as rules
 from loop_ls.rules.engine.registry import FormatRules
+from loop_ls.text.hash import hash_of
 
 NAME = "countdown"
 KEYS = shape(

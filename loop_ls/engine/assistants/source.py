@@ -13,10 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypedDict, cast
 
-from loop_ls.engine.journal.serialization import hash_of, plain_text
+from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.assistant.model import Assistant
 from loop_ls.formats.assistant.read import read_assistant
 from loop_ls.index.disk.discovery import read_text
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import JsonObject, from_fields
 
 #: What an agent is told of the file besides its message; a run notes it where it changes.

@@ -16,10 +16,11 @@ from contextlib import suppress
 from loop_ls.engine.journal.postgres import ours
 from loop_ls.engine.journal.postgres_connection import PostgresConnection
 from loop_ls.engine.journal.refusal import JournalRefused
-from loop_ls.engine.journal.serialization import LONG, hash_of
+from loop_ls.engine.journal.serialization import LONG
 from loop_ls.engine.money.caps import Caps
 from loop_ls.engine.money.ledger import Cost
 from loop_ls.engine.money.shared_ledger import Account, AccountAnswer
+from loop_ls.text.hash import hash_of
 
 #: Seconds that a change is offered to a database that is away.
 PATIENCE = 60.0

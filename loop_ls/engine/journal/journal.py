@@ -21,8 +21,9 @@ from loop_ls.contract.facts.payload import Fact
 from loop_ls.engine.core.ports import Recorded
 from loop_ls.engine.events import Event
 from loop_ls.engine.journal.refusal import JournalRefused
-from loop_ls.engine.journal.serialization import enter, hash_of, pack, unpack
+from loop_ls.engine.journal.serialization import enter, pack, unpack
 from loop_ls.engine.journal.storage import Entry, Row, Storage
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import Json, JsonObject
 
 T = TypeVar("T")

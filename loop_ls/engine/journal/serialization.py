@@ -6,13 +6,13 @@ code see the same. Nothing here refuses a value: it has been paid for.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
 from collections.abc import Callable
 from typing import TypeVar, cast
 
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import JsonObject
 
 #: A JSON value, or one that `plain` makes one of.
@@ -41,11 +41,6 @@ def plain_text(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return _BROKEN.sub("\ufffd", text)
-
-
-def hash_of(text: str) -> str:
-    """The name of a text: 128 bits are enough to tell texts of one data folder apart."""
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
 
 
 def key_of(name: str) -> bytes:

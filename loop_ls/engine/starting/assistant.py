@@ -27,7 +27,7 @@ from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.ports import Failure
 from loop_ls.engine.core.preparer import Prepared, Problem, Validate
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.journal.serialization import hash_of, plain_text
+from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.runners.resolve import is_agent, takes_tools
@@ -48,6 +48,7 @@ from loop_ls.index.disk.skill_files import skill_path
 from loop_ls.index.disk.uris import uri_of
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 

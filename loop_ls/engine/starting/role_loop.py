@@ -22,7 +22,6 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import ModelAccess, Plan, read_plan
 from loop_ls.engine.core.preparer import Prepared
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.roles.definitions import Definition, definition_of, definitions, seed, unknown_name
@@ -51,6 +50,7 @@ from loop_ls.formats.role_loop.placeholders import fill
 from loop_ls.formats.role_loop.read import read_role_loop
 from loop_ls.formats.role_loop.roles import known_roles
 from loop_ls.formats.role_loop.stage_names import stage_names
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field
 
 #: Sections of the settings that a role loop depends on.

@@ -28,7 +28,6 @@ from loop_ls.engine.core.plan import ModelAccess, Plan, plan_of
 from loop_ls.engine.core.ports import Failure, ModelFailure
 from loop_ls.engine.core.preparer import Prepared, Validate
 from loop_ls.engine.core.start_request import StartRequest
-from loop_ls.engine.journal.serialization import hash_of
 from loop_ls.engine.judges.choice import JudgeSettings, choose_judge
 from loop_ls.engine.money.caps import Caps, in_dollars
 from loop_ls.engine.money.pricing import price_of
@@ -51,6 +50,7 @@ from loop_ls.engine.starting.required_inputs import (
 from loop_ls.formats.registry import WORKFLOW
 from loop_ls.formats.workflow.model import Loop, Target, Workflow
 from loop_ls.formats.workflow.one_model import OneModel
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 #: A repeated key. The only ones that may run are repeated `steps` and `loops` (D15); reading the

@@ -14,7 +14,8 @@ from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.redaction import redact
 from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.journal import Journal
-from loop_ls.engine.journal.serialization import hash_of, plain, plain_text
+from loop_ls.engine.journal.serialization import plain, plain_text
+from loop_ls.text.hash import hash_of
 from loop_ls.text.json_value import JsonObject, as_object
 
 KIND, VERSION = "loop-ls run", 1

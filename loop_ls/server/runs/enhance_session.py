@@ -20,7 +20,7 @@ from loop_ls.server.command_answers import sentence
 from loop_ls.server.documents import uris
 from loop_ls.server.documents.position_mapping import PositionMapping
 from loop_ls.server.documents.show_document import show_text
-from loop_ls.text.hash import text_hash
+from loop_ls.text.hash import hash_of, text_hash
 from loop_ls.text.json_value import Json, JsonObject, as_object, int_field, text_field
 
 if TYPE_CHECKING:
@@ -115,12 +115,29 @@ class Rounds:
         if record.run_id not in self._running:
             return
         self._running.discard(record.run_id)
-        opened, last = self._session.open.get(record.key), rounds.by_number.get(rounds.number)
-        told = as_object(as_object((last and last.report) or {}).get("report"))
-        tried = as_object(told.get("workflow")).get("text_sha256")
-        if rounds.reason == "converged" and opened and tried and text_hash(str(opened.document.text)) != tried:
+        if rounds.reason == "converged" and (names := [f"`{path}`" for path in self._changed(record)]):
             said = f"The enhance loop of `{record.name}` converged on another text than the one in the editor"
-            self._client.show(lsp.MessageType.Warning, f"{said}: the file was changed while the last round ran.")
+            were = "was" if len(names) == 1 else "were"
+            told = f"{said}: {' and '.join(names)} {were} changed while the last round ran."
+            self._client.show(lsp.MessageType.Warning, told)
+
+    def _changed(self, record: RunRecord) -> list[str]:
+        """The open files of a loop that no longer hold what its last round ran."""
+        started, rounds = record.folded.started, record.folded.rounds
+        ran: dict[str, set[Json]] = {path: {name} for path, name in as_object(started.get("files")).items()}
+        for one in listed((rounds.sent or {}).get("files")):  # those that plans edit, too: before it and after it
+            ran.setdefault(text_field(one, "path"), set()).update((one.get("baseSha256"), one.get("textSha256")))
+        last, own = rounds.by_number.get(rounds.number), text_field(started, "path")
+        report = as_object(as_object((last and last.report) or {}).get("report"))
+        if tried := as_object(report.get("workflow")).get("text_sha256"):
+            ran[own] = {tried}
+        root, found = text_field(started, "root"), list[str]()
+        for path, names in ran.items():
+            opened = self._session.open.get(record.key if path == own else uris.key(uris.from_path(f"{root}/{path}")))
+            text = None if opened is None else str(opened.document.text)
+            if text is not None and not names & {text_hash(text), hash_of(text)}:
+                found.append(path)
+        return sorted(found)
 
     # -- edits ------------------------------------------------------------------------------------
 

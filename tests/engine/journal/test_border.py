@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loop_ls.engine.journal.serialization import LONG, enter, hash_of, pack, plain, unpack
+from loop_ls.engine.journal.serialization import LONG, enter, pack, plain, unpack
 from loop_ls.engine.runs.secret_mask import SecretMask
+from loop_ls.text.hash import hash_of
 
 texts = st.text() | st.text(alphabet=st.characters(categories=["Cs", "Cc", "Lu"])) | st.text(min_size=LONG)
 values = st.recursive(

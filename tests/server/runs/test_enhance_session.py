@@ -18,7 +18,7 @@ from loop_ls.server.runs.context import RunContext
 from loop_ls.server.runs.enhance_session import Rounds
 from loop_ls.server.runs.progress import ending, report
 from loop_ls.server.runs.run_record import RunRecord
-from loop_ls.text.hash import text_hash
+from loop_ls.text.hash import hash_of, text_hash
 from loop_ls.text.lines import Text
 from loop_ls.text.position import Span
 from tests.engine.enhance.loops import applied
@@ -450,3 +450,51 @@ async def test_a_loop_that_converged_on_another_text_than_the_editor_has_is_told
     rounds.look(record)
     said = [one for one in buffer.heard if one.get("method") == "window/showMessage"]
     assert len(said) == warned
+
+
+def ended_on(buffer: TwoBuffers, folder: Path, reason: str = "converged") -> list[str]:
+    """What people are told at the end of a loop that ran the texts of round 1."""
+    files = {"report.yaml": hash_of(FLOW), "write.yaml": hash_of(CALLED)}
+    opened = buffer.server.context.session.find(buffer.uri)
+    assert opened is not None
+    record, rounds = RunRecord("r1", key=opened.key), rounds_of(buffer)
+    begun = {"format": "enhance", "name": "report", "root": str(folder), "path": "report.yaml", "files": files}
+    report = {"workflow": {"text_sha256": text_hash(FLOW)}}
+    facts: list[Json] = [
+        {"kind": "run_started", **begun},
+        {"kind": "round_started", "round": 1},
+        {"kind": "report_ready", "round": 1, "report": report, "failures": []},
+        {"kind": "completed", "reason": reason},
+    ]
+    record.state = {"status": "running", "format": "enhance", "name": "report"}
+    for seq, fact in enumerate(facts, 1):
+        assert record.take({**fact, "seq": seq})
+        rounds.look(record)
+    heard = [one["params"]["message"] for one in buffer.heard if one.get("method") == "window/showMessage"]
+    return [one for one in heard if "converged on another text" in one]
+
+
+def typed(buffer: TwoBuffers, uri: str, text: str) -> None:
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
+    buffer.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+
+
+async def test_a_loop_that_converged_on_what_the_editor_holds_says_no_more(tmp_path: Path) -> None:
+    buffer = TwoBuffers(tmp_path)
+    buffer.begin()
+    typed(buffer, buffer.called.as_uri(), CALLED)
+    assert ended_on(buffer, tmp_path) == []
+
+
+@pytest.mark.parametrize("changed", ["report.yaml", "write.yaml"])
+async def test_unsaved_text_of_the_last_round_is_told_of_any_file_of_the_loop(tmp_path: Path, changed: str) -> None:
+    buffer = TwoBuffers(tmp_path)
+    buffer.begin()
+    if changed == "report.yaml":
+        at = {"line": 6, "character": 9}
+        buffer.type({"start": at, "end": at}, "Please ")
+    else:
+        typed(buffer, buffer.called.as_uri(), CALLED + "# mine\n")
+    [told] = ended_on(buffer, tmp_path)
+    assert f"`{changed}` was changed while the last round ran" in told
+    assert ended_on(buffer, tmp_path, "max_rounds") == [told]
