@@ -201,6 +201,7 @@ class EnhanceJudge:
             self.course.ran_at_first,
             copy.workspace,
             self.course.items_at_first,
+            self.course.failed_items_at_first,
         )
         if not is_outside(observed.failures):
             failed = failed_checks(turn.number, place.key, facts, document, self.checks)

@@ -80,6 +80,12 @@ class EnhanceMemory:
         return {} if first is None else first.items
 
     @property
+    def failed_items_at_first(self) -> Mapping[str, tuple[str, ...]]:
+        """Which of them failed."""
+        first = self.observed.get(1)
+        return {} if first is None else first.failed_items
+
+    @property
     def text(self) -> str:
         """The text as it was last seen."""
         return self.texts[max(self.texts)] if self.written is None else self.written

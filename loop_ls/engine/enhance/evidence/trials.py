@@ -77,6 +77,8 @@ class Trial:
     ran: tuple[str, ...] = ()
     ended: bool = False
     items: Mapping[str, int] = field(default_factory=dict)
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    failed_items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class RecordedCase(TypedDict):
@@ -111,7 +113,8 @@ class TrialRecord(TypedDict):
 @dataclass
 class Trials:
     """Makes trials. `made` counts all of them in this loop. `ran_at_first`: what ran in round 1, by case;
-    `items_at_first`: how many items its loops had at least."""
+    `items_at_first`: how many items its loops had at least, `listed_at_first` those that they always had, and
+    `failed_items_at_first` what ever failed of its items."""
 
     plan: Plan
     knobs: Knobs
@@ -126,6 +129,8 @@ class Trials:
     made: int = 0
     ran_at_first: dict[str, frozenset[str]] = field(default_factory=dict)
     items_at_first: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    listed_at_first: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    failed_items_at_first: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     _opened: dict[str, WorkingCopy] = field(default_factory=dict)
 
     @property
@@ -145,6 +150,7 @@ class Trials:
             known = self.items_at_first.get(case.name, {})
             least = {name: min(count, known.get(name, count)) for name, count in trial.items.items()}
             self.items_at_first[case.name] = {**known, **least}
+            self._remember_items(case.name, trial)
         return trial
 
     async def _once(self, turn: Turn, text: str, case: TrialCase, place: Place) -> Trial:
@@ -162,6 +168,8 @@ class Trials:
             observed.ran,
             known["ended"],
             observed.items,
+            observed.listed,
+            observed.failed_items,
         )
 
     async def _made(self, turn: Turn, text: str, case: TrialCase, place: Place, key: str) -> TrialRecord:
@@ -222,6 +230,20 @@ class Trials:
         )
         return told.fact(turn.place)
 
+    def _remember_items(self, case: str, trial: Trial) -> None:
+        listed, failed = self.listed_at_first.setdefault(case, {}), self.failed_items_at_first.setdefault(case, {})
+        for name, items in trial.listed.items():
+            listed[name] = listed.get(name, frozenset(items)) & frozenset(items)
+        for name, items in trial.failed_items.items():
+            failed[name] = failed.get(name, frozenset()) | frozenset(items)
+
+    def _failed_items(self, case: TrialCase) -> Mapping[str, tuple[str, ...]]:
+        """The items of a case that failed in some trial of round 1 and were there in each: one that comes and goes by
+        itself may be gone later, too."""
+        always = self.listed_at_first.get(case.name, {})
+        failed = self.failed_items_at_first.get(case.name, {})
+        return {name: tuple(sorted(items & always.get(name, frozenset()))) for name, items in failed.items()}
+
     def _observed(
         self, turn: Turn, text: str, case: TrialCase, place: Place, facts: Sequence[Event], outcome: Outcome
     ) -> Observed:
@@ -240,6 +262,7 @@ class Trials:
             ran=expected,
             workspace=copy.workspace,
             items=self.items_at_first.get(case.name, {}) if turn.number > 1 else {},
+            failed_items=self._failed_items(case) if turn.number > 1 else {},
         )
         if outcome.failure is not None and not observed.failures:
             error = {"code": outcome.failure.code, "message": outcome.failure.message}

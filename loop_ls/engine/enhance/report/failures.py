@@ -118,7 +118,8 @@ class Observed:
 
     `successful` tells that the run produced its final output with no hard failure in a step that the
     output depends on; `ran` names the elements that were not skipped, and the checks
-    in called workflows that were not (`element/check`); `items` are the lengths of the JSON lists that loops went over.
+    in called workflows that were not (`element/check`); `items` are the lengths of the JSON lists that loops went over,
+    `listed` what was in them, and `failed_items` what of that failed.
     """
 
     round: int
@@ -130,6 +131,8 @@ class Observed:
     ran: tuple[str, ...] = ()
     feedback: tuple[Feedback, ...] = field(default=())
     items: Mapping[str, int] = field(default_factory=dict)
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    failed_items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @cache

@@ -6,12 +6,14 @@ one that failed and was passed over has.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from loop_ls.contract.facts import enhance
 from loop_ls.contract.facts.enhance import Totals
+from loop_ls.engine.bodies.items import parse_items
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.enhance.invariants.baseline import Baseline
 from loop_ls.engine.enhance.invariants.gates import into
@@ -50,10 +52,11 @@ def observe(
     ran: Iterable[str] = (),
     workspace: Workspace | None = None,
     items: Mapping[str, int] | None = None,
+    failed_items: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Observed:
     """Round `number`, whose facts lie below `place` (`report/1`). `truncated`: the budget ended it. `ran` is what
-    `Observed.ran` was in round 1, `items` its `Observed.items`, and `workspace` is where called workflows are found as
-    they were run."""
+    `Observed.ran` was in round 1, `items` its `Observed.items`, `failed_items` those of its items that failed, and
+    `workspace` is where called workflows are found as they were run."""
     baseline = baseline or Baseline.alone(document)
     every = tuple(events)
     found = traces(place, every, document)
@@ -70,6 +73,7 @@ def observe(
         expected=frozenset(ran),
         workspace=workspace or baseline.workspace,
         items=items or {},
+        failed_items=failed_items or {},
     )
     failures = [one for element in document.elements for one in _failures(run, element)]
     return Observed(
@@ -82,6 +86,8 @@ def observe(
         ran=tuple(_ran(run)),
         feedback=tuple(feedback),
         items=dict(_lists(run)),
+        listed=(listed := dict(_listed(run))),
+        failed_items=dict(_failed_items(run, listed, failures)),
     )
 
 
@@ -129,6 +135,33 @@ class _Run:
     expected: frozenset[str]
     workspace: Workspace
     items: Mapping[str, int]
+    failed_items: Mapping[str, tuple[str, ...]]
+
+
+def _listed(run: _Run) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What each loop goes over that has its items from the JSON list of one other element."""
+    for name, _ in _lists(run):
+        element = run.document.element(name)
+        if element is not None and (items := _texts_of_items(run, element)):
+            yield name, items
+
+
+def _texts_of_items(run: _Run, element: Element) -> tuple[str, ...]:
+    """The items of a loop that one other element makes."""
+    makers = _makers(run.document, element)
+    made = run.found[next(iter(makers))].output.strip() if len(makers) == 1 else ""
+    return tuple(json.dumps(one, sort_keys=True) for one in parse_items(made).values) if made else ()
+
+
+def _failed_items(
+    run: _Run, listed: Mapping[str, tuple[str, ...]], failures: Iterable[FailedStep]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Those that failed; all of them where nobody knows which ones made a loop fail."""
+    failing = {one.step.partition("/")[0] for one in failures if KINDS[one.kind].weight == "hard"}
+    for name, items in listed.items():
+        lost = run.found[name].lost
+        if name in failing:
+            yield name, tuple(one for number, one in enumerate(items, 1) if number in lost or not lost)
 
 
 def _lists(run: _Run) -> Iterator[tuple[str, int]]:
@@ -147,6 +180,13 @@ def _makers(document: Document, element: Element) -> frozenset[str]:
     uses = (use for use in element.uses if use.slot.kind == "items")
     found = (one for use in uses for one in comes_from(document, element, use))
     return frozenset(one for one in found if document.element(one) is not None)
+
+
+def _items_gone(run: _Run, element: Element) -> list[str]:
+    """The items that failed in round 1 and that a loop does not go over any more: easier ones prove nothing."""
+    before = run.failed_items.get(element.name, ())
+    now = _texts_of_items(run, element) if before else ()
+    return [one for one in before if one not in now]
 
 
 def _are_asked_otherwise(run: _Run, element: Element) -> bool:
@@ -256,6 +296,9 @@ def _completed(run: _Run, failed: FailedStep, element: Element, trace: Trace) ->
         return [
             replace(failed, kind="skipped_by_plan", skip_reason=f"it had {had} items in round 1, and has {has} now")
         ]
+    if (gone := _items_gone(run, element)) and not run.baseline.reviewed and _are_asked_otherwise(run, element):
+        told = f"{', '.join(f'`{one}`' for one in gone)} failed in round 1, and the items are others now"
+        return [replace(failed, kind="skipped_by_plan", skip_reason=told)]
     if any(one.negative and _meant(run, one) == element.name for one in run.feedback):
         return [replace(failed, kind="user_rejected")]
     if element.loop is not None and element.loop_mode == "refine":
@@ -355,6 +398,7 @@ def _called(run: _Run, element: Element, trace: Trace) -> list[_Run]:
             baseline=run.baseline.of_called(callee),
             expected=expected,
             items={},
+            failed_items={},
         )
         for place, events in _calls(run, element, trace)
     ]

@@ -44,6 +44,37 @@ async def test_EB_126_a_loop_over_items_that_has_fewer_of_them_is_not_clean(plan
     assert [loop.kinds(1), loop.kinds(2)] == [{"each": "bad_output"}, {"each": "skipped_by_plan"}]
 
 
+EASIER = ('["a", "hard", "c"]', '["a", "b", "c"]')
+REVIEW = "  - name: review\n    run: 'Is it short? Say PASS or FAIL. {{go}}'\n"
+CHECKED = f"{CALLEE}{REVIEW}  - name: out\n    run: Say {{{{go}}}}\n"
+ONCE = failing("bad_answer", "no answer")
+
+
+@pytest.mark.parametrize("plan", FEWER, ids=["the list", "what it is made of"])
+async def test_EB_126_neither_is_one_over_easier_items(plan: dict[str, Any]) -> None:
+    loop = loop_of(plan, {"list": listed(*EASIER)})
+    assert (await loop.run()).reason == "max_rounds"
+    assert [loop.kinds(1), loop.kinds(2)] == [{"each": "bad_output"}, {"each": "skipped_by_plan"}]
+    assert '`"hard"` failed in round 1' in loop.reports[1]["failures"][0]["skip_reason"]
+
+
+async def test_EB_126_nor_one_whose_items_fail_a_check_inside() -> None:
+    def review(request: ModelRequest) -> str:
+        return "FAIL: it is long" if "hard" in request.prompt else "PASS"
+
+    script = {"list": listed(*EASIER), "go": lambda request: request.prompt, "review": review, "out": "said"}
+    loop = loop_of(FEWER[0], script)
+    loop.more["shorten.yaml"] = CHECKED
+    assert (await loop.run()).reason == "max_rounds"
+    assert list(loop.kinds(2).values()) == ["skipped_by_plan"]
+
+
+async def test_EB_126_nor_is_a_trial_over_easier_items() -> None:
+    loop = loop_of(FEWER[0], {"list": listed(*EASIER)}, cases=[{"name": "sea", "input": "the sea"}])
+    assert (await loop.run()).reason != "converged"
+    assert {one["outcome"] for one in loop.of("trial_finished")} == {"fail"}
+
+
 async def test_EB_126_neither_is_a_trial() -> None:
     cases = [{"name": "sea", "input": "the sea"}]
     loop = loop_of(FEWER[0], {"list": listed('["a", "hard", "c"]', '["a"]')}, cases=cases)
@@ -55,7 +86,10 @@ async def test_EB_126_neither_is_a_trial() -> None:
     "script",
     [
         {"list": listed("hard to say:\na\nb", '["a", "b"]')},
-        {"list": listed('["hard", "b"]', '["a", "b", "c"]')},
+        {
+            "list": listed('["hard", "b"]', '["hard", "b", "c"]'),
+            "go": [ONCE, *4 * ["ok"]],
+        },
         {"list": ['["a", "hard", "c"]', '["a", "b"]'], "go": [failing("bad_answer", "no answer"), "ok"]},
     ],
     ids=["lines of text", "more", "by itself"],
