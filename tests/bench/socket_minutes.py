@@ -35,9 +35,10 @@ async def measured(minutes: float, folder: Path) -> None:
             client.io.on("disconnect", lambda *why, to=name: left[to].append(why))
         node = {f"js {each}": await stack.enter_async_context(javascript(served.url, each)) for each in TRANSPORTS}
         heard: dict[str, list[Any]] = {name: [] for name in node}
-        loops = asyncio.create_task(_loops(served, minutes))
+        loops, stalls = asyncio.create_task(_loops(served, minutes)), asyncio.create_task(_stalls())
         listening = [asyncio.create_task(_listen(process, heard[name])) for name, process in node.items()]
         number = await loops
+        stalls.cancel()
         for client in python.values():
             await ended(client, number)
         await asyncio.sleep(2)
@@ -56,8 +57,22 @@ async def _loops(served: ServedProject, minutes: float) -> int:
         number += 1
         await starter.send("loop:start", message="do it")
         await ended(starter, number)
+        print(f"loop {number}: {time.monotonic() - began:.0f} s", file=sys.stderr)
     print(f"{number} loops of {ITERATIONS} iterations in {time.monotonic() - began:.0f} s")
     return number
+
+
+async def _stalls() -> None:
+    """Prints how long the process stood still, which serves and listens: a machine that is busy elsewhere makes clients
+    give up, too."""
+    longest = 0.0
+    try:
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.05)
+            longest = max(longest, time.monotonic() - began - 0.05)
+    finally:
+        print(f"the event loop stood still for {longest:.1f} s at most")
 
 
 async def _listen(process: Any, heard: list[Any]) -> None:

@@ -37,7 +37,7 @@ from loop_ls.engine.core.plan import BESIDE, ENHANCE, Plan, filters_in, notified
 from loop_ls.engine.judges.test_command import words_of
 from loop_ls.engine.roles.access import servers_with, stands_for, tool_use
 from loop_ls.engine.roles.program import snapshot
-from loop_ls.engine.roles.targets import asked_of
+from loop_ls.engine.roles.targets import asked_of, player_of
 from loop_ls.engine.runners.resolve import is_agent
 from loop_ls.engine.runs.preflight import reachable
 from loop_ls.formats.assistant.keys import TEST_PASS
@@ -180,7 +180,7 @@ def _of_role_loop(plan: Plan, environ: Mapping[str, str]) -> list[Capability]:
     settings, root = plan.settings, plan.root
     roles = known_roles(as_object(settings.get("roles")))
     access = {stage.role: roles[stage.role].access for stage in loop.stages}
-    own = (stands_for(level, role, root) for role, level in access.items())
+    own = (stands_for(roles[name], root, player_of(name, settings, root)) for name in access)
     found: list[Capability] = [one for one in own if one is not None]
     known = as_object(settings.get("servers"))
     servers = set(known) if "full" in access.values() else set()

@@ -19,6 +19,7 @@ from typing import assert_never
 
 from loop_ls.contract.amounts import money
 from loop_ls.engine.core.addresses import host_of
+from loop_ls.formats.role_file.file_format import CLAUDE_FOLDER
 from loop_ls.text.json_value import Json, JsonObject
 from loop_ls.text.record import equal_record
 
@@ -45,10 +46,15 @@ class Program:
 
 @equal_record
 class AnyCommand:
-    """A role with full access: any command in `folder`, any file below it, any public page of the web."""
+    """A role with full access: any command in `folder`, any file below it, any public page of the web. `file` is where
+    the role is written down. `tools`: it has no others, in the words of Claude Code; whether that holds depends on
+    `player`, the agent program that plays it (empty: a model, which gets its tools from us)."""
 
     role: str
     folder: str = ""
+    file: str = ""
+    tools: tuple[str, ...] | None = None
+    player: str = ""
 
 
 @equal_record
@@ -180,7 +186,9 @@ def identity(one: Capability) -> str:
             noted: JsonObject = {name: value for name, value in more.items() if value}
             told: list[Json] = ["program", *words, folder, *variables, *([noted] if noted else [])]
         case AnyCommand(role=role, folder=folder):
-            told = ["any command", role, folder]
+            named: JsonObject = {"file": one.file, "player": one.player} if one.file or one.tools is not None else {}
+            more = {**named, **({"tools": list(one.tools)} if one.tools is not None else {})}
+            told = ["any command", role, folder, *([more] if more else [])]
         case ReadingCommands(folder=folder):
             told = ["reading commands", folder]
         case ToolUse(tool=tool, arguments=arguments, folder=folder):
@@ -227,9 +235,8 @@ def sentence(one: Capability) -> str:
             more += _WORKS if of_project else _HELD.get(PurePath(words[0]).name, "") if only_reads else ""
             more += "" if fenced else ", not sandboxed: it uses all of its own tools"
             return literal(f"starts `{_joined(words)}`{more}{_with(variables)}{counted_at(price)}")
-        case AnyCommand(role=role, folder=folder):
-            told = f"lets the role {role} run any command, write any file in {folder} and read any web page"
-            return literal(told)
+        case AnyCommand() as one:
+            return literal(f"lets the role {one.role}{_written_in(one.file)} {_work(one)}")
         case ReadingCommands(folder=folder):
             return literal(f"reads files in {folder} with read-only commands")
         case ToolUse(tool=tool, arguments=arguments):
@@ -255,6 +262,32 @@ def sentence(one: Capability) -> str:
             return literal(f"starts `{command}` for files of its worktree, as the Git settings of {folder} say")
         case never:
             assert_never(never)
+
+
+#: A player whose tools nobody here can take away.
+OTHER = "other"
+#: Whether a role is held to the tools that it names, by who plays it.
+_NAMED = {
+    "": "it gets no others",
+    "claude": "of its own tools Claude Code is started with these alone, and keeps to that itself",
+    "opencode": "opencode has rules that deny it the others, and keeps to them itself",
+    "codex": "Codex has a shell only if Bash is named, and nothing keeps it from its other tools",
+}
+
+
+def _written_in(file: str) -> str:
+    """Where a role has a file of its own, and who else reads that."""
+    if not file:
+        return ""
+    return f" ({file}{', a file that Claude Code reads, too' if file.startswith(CLAUDE_FOLDER) else ''})"
+
+
+def _work(one: AnyCommand) -> str:
+    if one.tools is None:
+        return f"run any command, write any file in {one.folder} and read any web page"
+    held = _NAMED.get(one.player, "it is a program that nothing keeps from its other tools")
+    may = "run any command" if "Bash" in one.tools else "work"
+    return f"{may} in {one.folder} with the tools {', '.join(one.tools)}: {held}"
 
 
 @equal_record

@@ -30,7 +30,7 @@ from loop_ls.engine.roles.tools.tool import Refusal, RoleTool
 from loop_ls.engine.roles.tools.web import web_tools
 from loop_ls.engine.roles.tools.workspace import Workspace
 from loop_ls.engine.subprocesses.sandbox import NoSandbox, Sandbox
-from loop_ls.formats.role_loop.roles import Access
+from loop_ls.formats.role_loop.roles import Access, Role, claude_tools
 from loop_ls.text.json_value import Json
 
 logger = logging.getLogger(__name__)
@@ -100,15 +100,17 @@ def tools_for_program(
 HARMLESS = frozenset({"file_read", "file_list", "file_search"})
 
 
-def stands_for(access: Access, role: str, root: str) -> Capability | None:
-    """The capability that a role of this access needs for its own tools."""
-    match access:
+def stands_for(role: Role, root: str, player: str = "") -> Capability | None:
+    """The capability that a role needs for its own tools; `player` is the agent program that plays it."""
+    match role.access:
         case "minimal" | "readonly":
             return None
         case "readonly-shell":
             return ReadingCommands(root)
         case "full":
-            return AnyCommand(role, root)
+            if role.tools is None:
+                return AnyCommand(role.name, root, role.file)
+            return AnyCommand(role.name, root, role.file, claude_tools(role.tools), player)
         case never:
             assert_never(never)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from loop_ls.contract.process_marks import IN_A_STAGE
 from loop_ls.engine.bodies.tools import ServerTools
+from loop_ls.engine.capabilities.values import Capability
 from loop_ls.engine.context.model_targets import DEFAULT_TEMPERATURE
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, ModelRequest, Models, Recorder
@@ -29,7 +30,7 @@ from loop_ls.engine.roles.agent import Job
 from loop_ls.engine.roles.program import StageAgentsOf
 from loop_ls.engine.roles.records.records import Records
 from loop_ls.engine.roles.served.runner import WithTools
-from loop_ls.engine.roles.targets import MOCK, role_target
+from loop_ls.engine.roles.targets import MOCK, player_of, role_target
 from loop_ls.engine.roles.tools.notes import StageNotes
 from loop_ls.engine.runners.recorded import perform
 from loop_ls.engine.runners.resolve import is_agent, reads_files, runner_for, takes_tools
@@ -89,9 +90,13 @@ class RunStageAgents:
         access, settings = job.role.access, self.plan.settings
         servers = tuple(as_object(settings.get("servers"))) if access == "full" and not self.plan.mock else ()
         own = tools_of(access, Path(self.plan.root), notes, self.environ, self.sandbox)
-        covered = stands_for(access, job.role.name, self.plan.root)
+        covered = self._covered(job)
         only = None if job.role.tools is None else our_tools(job.role.tools)
         return RoleToolbox(own, ServerTools(self.sessions, servers) if servers else None, covered, only)
+
+    def _covered(self, job: Job) -> Capability | None:
+        root = self.plan.root
+        return stands_for(job.role, root, player_of(job.role.name, self.plan.settings, root))
 
     def _notes_of(self, job: Job) -> StageNotes:
         return self._notes(job.session, job.project, job.sprint, f"{self.plan.run_id}/{job.place.key}")
@@ -160,7 +165,7 @@ class RunStageAgents:
             access, Path(root), self._notes_of(job), self.sandbox, reads_files(provider, self._providers)
         )
         only = None if job.role.tools is None else our_tools(job.role.tools)
-        toolbox = RoleToolbox(own, None, stands_for(access, job.role.name, root), only)
+        toolbox = RoleToolbox(own, None, self._covered(job), only)
         return WithTools(runner, toolbox, recorder, job.place)
 
     @property

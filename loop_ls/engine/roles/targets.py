@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 
+from loop_ls.engine.capabilities.values import OTHER
 from loop_ls.engine.core.errors import Refused
+from loop_ls.engine.core.ports import Failure
+from loop_ls.engine.runners.resolve import is_agent, is_fenced, program_of
 from loop_ls.formats.common.target import Target
 from loop_ls.formats.role_loop.model import EvaluationBound, GoalBound, RoleLoop
 from loop_ls.text.json_value import Json, as_object
@@ -20,6 +24,18 @@ def role_target(role: str, settings: Mapping[str, Json], mock: bool = False) -> 
     if found is not None and (model := as_object(own).get("model")):
         found = Target(found.provider, str(model))
     return found or (MOCK if mock else None)
+
+
+def player_of(role: str, settings: Mapping[str, Json], root: str) -> str:
+    """The agent program that plays a role, `OTHER` for one whose tools nobody here can take away; empty: a model."""
+    target, providers = role_target(role, settings), as_object(settings.get("providers"))
+    if target is None or not is_agent(target.provider, providers):
+        return ""
+    try:
+        known = is_fenced(target.provider, providers, root)
+        return PurePath(program_of(target.provider, providers)[0]).name if known else OTHER
+    except Failure:  # said where it is started
+        return OTHER
 
 
 def utility_targets(settings: Mapping[str, Json], mock: bool = False) -> tuple[Target, ...]:

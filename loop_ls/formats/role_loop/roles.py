@@ -27,13 +27,15 @@ STEPS, MOST_STEPS = 48, 100
 
 class Role(NamedTuple):
     """`steps`: the most model calls of one turn; None: whatever the settings say. `tools`: those of its access that it
-    may use, in our words or those of Claude Code; None: all of them."""
+    may use, in our words or those of Claude Code; None: all of them. `file`: where it is written down, below the folder
+    of its project, if that is a file of its own."""
 
     name: str
     access: Access
     steps: int | None
     text: str
     tools: tuple[str, ...] | None = None
+    file: str = ""
 
 
 ROLES: dict[str, Role] = {
@@ -109,4 +111,5 @@ def _configured(name: str, values: Mapping[str, Any], built_in: Role | None) -> 
     usual = built_in.text if built_in else "A role of this project."
     tools = values.get("tools")
     named = tuple(map(str, tools)) if isinstance(tools, list) else None
-    return Role(name, cast(Access, level), steps, first or usual, named)
+    file = values.get("file")
+    return Role(name, cast(Access, level), steps, first or usual, named, file if isinstance(file, str) else "")

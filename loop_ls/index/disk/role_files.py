@@ -26,7 +26,7 @@ def role_layer(home: str, read: Read) -> JsonObject:
         text = read(path)
         found = None if text is None else read_role(text, path)
         if found is not None:
-            roles[found[0]] = found[1]
+            roles[found[0]] = {**found[1], "file": Path(path).relative_to(home).as_posix()}
     return {"roles": roles} if roles else {}
 
 

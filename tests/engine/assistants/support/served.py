@@ -51,6 +51,12 @@ class Client:
                         return data
                 await self._more.wait()
 
+    async def more(self) -> None:
+        """Until the next event."""
+        self._more.clear()
+        async with asyncio.timeout(60):
+            await self._more.wait()
+
     async def status(self, status: str) -> Any:
         return await self.until("agent:status", lambda data: data["status"] == status)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from loop_ls.client.consent import agreed
 from tests.engine.roles.conftest import EngineProject
 
 KEYS = "name: tester\nmodel: big\n"
@@ -35,6 +36,55 @@ async def test_tools_of_a_role_with_full_access_are_those_that_it_names(project:
     names = {tool.name for tool in request.tools}
     assert {"file_read", "shell", "todo_list"} <= names
     assert not {"file_list", "file_search", "file_write", "file_edit", "web_fetch"} & names
+
+
+FULL = "run any command, write any file in {root} and read any web page"
+#: Keys of the file, who plays the role, what the owner is told that it may do, and whether it is held to that.
+ASKED = {
+    "a model with all tools": ("access: full", "", FULL, ""),
+    "a model": ("tools: Read, Bash", "", "run any command in {root} with the tools Read, Bash", ": it gets no others"),
+    "Claude Code": (
+        *("tools: Read, Write", "claude-code", "work in {root} with the tools Read, Write"),
+        ": of its own tools Claude Code is started with these alone, and keeps to that itself",
+    ),
+    "opencode": (
+        *("tools: [Edit, shell]", "opencode", "run any command in {root} with the tools Edit, Bash"),
+        ": opencode has rules that deny it the others, and keeps to them itself",
+    ),
+    "Codex": (
+        *("tools: Write", "codex", "work in {root} with the tools Write"),
+        ": Codex has a shell only if Bash is named, and nothing keeps it from its other tools",
+    ),
+    "another program": (
+        *("tools: Write", "house", "work in {root} with the tools Write"),
+        ": it is a program that nothing keeps from its other tools",
+    ),
+}
+
+
+@pytest.mark.parametrize("who", ASKED)
+@pytest.mark.parametrize("path", ["roles/reviewer.md", ".claude/agents/reviewer.md"])
+async def test_the_owner_is_told_which_file_gives_a_role_its_tools_and_whether_it_is_held_to_them(
+    project: EngineProject, path: str, who: str
+) -> None:
+    """A file with the name of a built-in role changes that role: `reviewer` only reads without it."""
+    keys, player, may, held = ASKED[who]
+    project.define("look", roles=[{"name": "write", "role": "reviewer", "prompt": "Say APPROVED."}])
+    project.say(write="APPROVED")
+    request = {"definition": "look", "goal": "g", "root": str(project.root)}
+    assert (await project.engine.start(request))["ok"], "it only reads"
+    settings = "providers: {house: {kind: agent-cli, cli: [house, '{message}']}}\n"
+    plays = f"roles: {{reviewer: {{provider: {player}}}}}\n" if player else ""
+    project.write(".loop-ls.yaml", settings + plays + "assist: {provider: ollama, model: m}\n")
+    project.write(path, f"---\nname: reviewer\n{keys}\n---\nYou review.\n")
+    asked = await project.engine.start(request)
+    assert asked["code"] == "consent_required"
+    where = f"{path}, a file that Claude Code reads, too" if path.startswith(".claude") else path
+    told = f"lets the role reviewer ({where}) {may.format(root=project.root)}{held}"
+    assert told in asked["capabilities"]
+    project.write(path, "---\nname: reviewer\ntools: [Bash, Read, Grep]\n---\nYou review.\n")
+    again = await project.engine.start({**request, "consent": agreed(project.data, asked)})
+    assert again["code"] == "consent_required", "other tools are another question"
 
 
 async def test_a_tool_that_it_does_not_name_is_refused(project: EngineProject) -> None:
