@@ -18,7 +18,6 @@ from loop_ls.formats.common.target import Target
 from loop_ls.formats.file_format import Format
 from loop_ls.formats.registry import part_of
 from loop_ls.formats.workflow.refusals import Refusal
-from loop_ls.formats.workflow.verdict_prompt import SAYS_PASS
 from loop_ls.text.json_value import Json
 
 
@@ -75,7 +74,7 @@ def _read(declaration: Declaration, texts: Mapping[str, str]) -> tuple[tuple[Che
 
 def says_pass(step: str, format_: Format) -> Check:
     """A step or stage that gives a verdict has to give a good one, as in an enhance loop."""
-    return Check(f"{step} says PASS", "regex", value=SAYS_PASS, on=Place(part_of(format_), step))
+    return Check(f"{step} says PASS", "verdict", on=Place(part_of(format_), step))
 
 
 def _case(declaration: Declaration, texts: Mapping[str, str]) -> Case:

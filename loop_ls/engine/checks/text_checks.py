@@ -7,13 +7,14 @@ from loop_ls.engine.checks.outcome import Outcome, failed, passed, undecided
 from loop_ls.formats.checks.json_schema import PATTERN_LIMIT, SCHEMA_LIMIT, TookTooLong, Unresolved, misfit
 from loop_ls.formats.checks.model import Check
 from loop_ls.formats.common.regex_check import compiled, found_in
+from loop_ls.formats.workflow.verdict_prompt import verdict_in
 from loop_ls.text.json_value import Json
 
 
 def judge_text(check: Check, output: str, limit: float = PATTERN_LIMIT) -> Outcome:
     """Whether an output passes a check that takes nothing but a text. `not-` turns it around; an error stays one."""
     try:
-        found = _judge(check, output.strip(), limit)
+        found = _verdict(check, output) if check.type == "verdict" else _judge(check, output.strip(), limit)
     except TookTooLong:
         found = undecided(check, f"the JSON Schema took longer than {SCHEMA_LIMIT:g} s")
     except Unresolved as reason:  # it does not fit, which `not-` makes no pass of
@@ -83,6 +84,11 @@ def _when(check: Check, held: bool, told: str) -> Outcome:
 def _contains(check: Check, held: bool) -> Outcome:
     told = f"{_quoted(check.text)} is in the output" if held else f"{_quoted(check.text)} is not in the output"
     return _when(check, held, told)
+
+
+def _verdict(check: Check, output: str) -> Outcome:
+    held = verdict_in(output) == "pass"
+    return _when(check, held, f"the answer {'says' if held else 'does not say'} PASS")
 
 
 def _pattern(check: Check, output: str, limit: float) -> Outcome:

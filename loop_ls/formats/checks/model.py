@@ -14,6 +14,7 @@ from typing import Literal
 from loop_ls.text.json_value import Json
 from loop_ls.text.record import equal_record
 
+#: `verdict` is that of a verifier, and cannot be written: `verifiers` lists those.
 CheckType = Literal[
     "equals",
     "contains",
@@ -29,6 +30,7 @@ CheckType = Literal[
     "command",
     "cost",
     "latency",
+    "verdict",
 ]
 #: `warn`: a failed check is told and fails nothing.
 Severity = Literal["error", "warn"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-import regex
 
-from loop_ls.formats.workflow.verdict_prompt import SAYS_PASS, verdict_in
+from loop_ls.formats.workflow.verdict_prompt import verdict_in
 
 SAID = {
     "PASS": "pass",
@@ -69,6 +66,18 @@ SAID = {
     "PASS!\nBut see below: FAIL": None,
     "PASS\nIt does not FAIL anywhere": "pass",
     "PASS \u2014 no, FAIL": None,
+    "PASS: N": None,
+    "PASS: n.": None,
+    "PASS N/A": None,
+    "PASS: N/A": None,
+    "PASS: 3/10": None,
+    "**PASS**: 3 of 10 criteria": None,
+    "PASS = 0.5/1": None,
+    "PASS: 10/10": "pass",
+    "PASS: 3 out of 3": "pass",
+    "PASS: Y": "pass",
+    "PASS: new and short": "pass",
+    "PASS: 3 remarks": "pass",
     "Bananas are yellow": None,
     "": None,
 }
@@ -77,8 +86,6 @@ SAID = {
 @pytest.mark.parametrize(("answer", "said"), SAID.items())
 def test_a_verdict_is_read_behind_mark_up_and_what_announces_it(answer: str, said: str | None) -> None:
     assert verdict_in(answer) == said
-    assert (re.search(SAYS_PASS, answer) is not None) is (said == "pass")
-    assert (regex.search(SAYS_PASS, answer) is not None) is (said == "pass")
 
 
 @pytest.mark.parametrize("rest", ["\n", ":", ": \n", "- ", "x: - ", "* FAI"])
