@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loop_ls.formats.checks.keys import ASSERT, WITHOUT
-from loop_ls.formats.checks.parts import WrittenCase, cases_in, checks_in
+from loop_ls.formats.checks.parts import WrittenCase, WrittenCheck, cases_in, checks_in
 from loop_ls.formats.checks.target import Places
 from loop_ls.formats.common.did_you_mean import nearest
 from loop_ls.formats.common.json_types import flag, kind_of, text_of
@@ -14,6 +14,7 @@ from loop_ls.formats.common.plain_value import plain
 from loop_ls.formats.registry import DECLARED_CHECKS
 from loop_ls.index.checked_file import places_in
 from loop_ls.index.disk.uris import folder_of
+from loop_ls.rules.checks.value_variables import variables_in_value
 from loop_ls.rules.docs.phrases import did_you_mean, listed, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, draft
 from loop_ls.rules.engine.finding import Severity
@@ -43,7 +44,7 @@ def _is_skipped(case: WrittenCase) -> bool:
 
 @rule("CK015", "unread-variable", Severity.WARNING, on="cases")
 def unread_variable(view: ObjectView) -> Iterator[Draft]:
-    """Variable of a test case that the loop file does not use.
+    """Variable of a test case that neither the loop file uses nor a check.
 
     `input` is the goal of a role loop, and the message of an assistant. A misspelled variable is an error:
     the run is refused because the intended variable is missing.
@@ -62,13 +63,14 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
     places = _places(view)
     if places is None:
         return
-    wanted = places.reads
+    wanted, of_file = places.reads, _checks_of_file(view)
     for case in cases_in(view.parts):
         given = _variables(case)
         names = _names(given)
+        looked_for = {one.name for check in (*case.checks, *of_file) for one in variables_in_value(check)}
         for entry in given.entries if given is not None else ():
             name = entry.key.text
-            if name in wanted:
+            if name in wanted or name in looked_for:
                 continue
             told = f"`{places.loop_file}` does not read `{name}`{did_you_mean(name, wanted)}"
             meant = nearest(name, wanted)
@@ -273,8 +275,13 @@ def _is_there(view: ObjectView, path: str) -> bool:
 
 def _file_checks(view: ObjectView) -> list[str]:
     """Names of the checks in the checks file beside; those without a name have their type."""
+    return [one.key for one in _checks_of_file(view)]
+
+
+def _checks_of_file(view: ObjectView) -> list[WrittenCheck]:
+    """The checks in the checks file beside."""
     other = view.workspace.beside(view.document, DECLARED_CHECKS)
-    return [] if other is None else [one.key for one in checks_in(other.whole.parts)]
+    return [] if other is None else list(checks_in(other.whole.parts))
 
 
 def _without(case: WrittenCase) -> list[str]:

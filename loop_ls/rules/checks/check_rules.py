@@ -9,13 +9,14 @@ from loop_ls.formats.checks.model import Target
 from loop_ls.formats.checks.parts import cases_in, checks_in
 from loop_ls.formats.checks.target import INPUT, Places, target_of
 from loop_ls.formats.common.did_you_mean import nearest
-from loop_ls.formats.common.json_types import kind_of, text_of
+from loop_ls.formats.common.json_types import text_of
 from loop_ls.formats.common.object_parts import Parts
 from loop_ls.formats.common.regex_check import compiled, is_explosive
 from loop_ls.formats.common.secret import is_secret
 from loop_ls.formats.common.typed_mapping import Block, Unknown
 from loop_ls.formats.registry import TEST_CASES
 from loop_ls.index.checked_file import places_in
+from loop_ls.rules.checks.value_variables import texts_in, variables_in_value
 from loop_ls.rules.docs.phrases import did_you_mean, shortened
 from loop_ls.rules.engine.context import UNNECESSARY, Draft, Spot, draft, value_span
 from loop_ls.rules.engine.finding import Severity, Tier
@@ -25,8 +26,7 @@ from loop_ls.rules.fixes import builders
 from loop_ls.rules.role_loop.role_loop_rules import reworded
 from loop_ls.rules.workflow.yaml_rules import renamed, unknown_sentence
 from loop_ls.syntax.incremental.piece import Piece
-from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence, resolved
-from loop_ls.syntax.placeholders import islands
+from loop_ls.syntax.nodes import Mapping, Scalar, Sequence, resolved
 from loop_ls.text.pattern import pattern
 
 BOTH = ("checks", "cases")
@@ -339,7 +339,7 @@ def secret(view: ObjectView) -> Iterator[Draft]:
     nodes = [(one.piece, node) for one in checks_in(view.parts) if (node := one.node("value")) is not None]
     nodes += [(case.piece, node) for case in cases_in(view.parts) if (node := case.node("vars")) is not None]
     for piece, top in nodes:
-        for node in _texts(top):
+        for node in texts_in(top):
             if is_secret(text_of(node) or ""):
                 yield draft(piece, mark(node), "Possible secret in the file; use an environment variable instead")
 
@@ -368,19 +368,15 @@ def unfilled_variable(view: ObjectView) -> Iterator[Draft]:
     beside = view.workspace.beside(view.document, TEST_CASES)
     known = [INPUT, *places.reads, *_given(view.parts), *(() if beside is None else _given(beside.whole.parts))]
     for one in checks_in(view.parts):
-        value = one.node("value")
-        if value is None or one.bare_type == "command":  # its words stay as they are written
-            continue
-        for node in _texts(value):
-            for island in islands(one.piece.lines, node):
-                if island.name is None or island.name in known:
-                    continue
-                better = nearest(island.name, known)
-                told = f"Nothing fills in `{{{{{shortened(island.name)}}}}}` here{did_you_mean(island.name, known)}"
-                at = island.raw.find(island.name)
-                name = island.part(at, at + len(island.name))
-                fix = (builders.replace(one.piece, name, better, f"Change to `{better}`"),) if better else ()
-                yield draft(one.piece, island.span, told, fixes=fix)
+        for island in variables_in_value(one):
+            if island.name is None or island.name in known:
+                continue
+            better = nearest(island.name, known)
+            told = f"Nothing fills in `{{{{{shortened(island.name)}}}}}` here{did_you_mean(island.name, known)}"
+            at = island.raw.find(island.name)
+            name = island.part(at, at + len(island.name))
+            fix = (builders.replace(one.piece, name, better, f"Change to `{better}`"),) if better else ()
+            yield draft(one.piece, island.span, told, fixes=fix)
 
 
 def _given(parts: Parts) -> Iterator[str]:
@@ -388,19 +384,3 @@ def _given(parts: Parts) -> Iterator[str]:
     for case in cases_in(parts):
         found = resolved(case.node("vars"))
         yield from (entry.key.text for entry in found.entries) if isinstance(found, Mapping) else ()
-
-
-def _texts(node: Node) -> Iterator[Scalar]:
-    """Every text in a value."""
-    waiting: list[Node | None] = [node]
-    while waiting:
-        found = resolved(waiting.pop())
-        match found:
-            case Mapping():
-                waiting += [entry.value for entry in found.entries]
-            case Sequence():
-                waiting += found.items
-            case Scalar() if kind_of(found) == "text":
-                yield found
-            case _:
-                continue

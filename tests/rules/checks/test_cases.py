@@ -46,6 +46,26 @@ def test_a_case_hands_over_what_the_workflow_reads_and_is_checked(case: str, exp
     assert told(f"tests: [{case}]") == expected
 
 
+READ_BY_A_CHECK = "tests: [{name: sea, vars: {input: sea, tone: dry, more: x}, assert: [{type: is-json}%s]}]"
+MORE = "{type: icontains, value: '{{more}}'}"
+OF_ALL = ("#- report.checks.yaml", "assert: [{type: contains-all, value: [a, '{{ more }} b']}]")
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "expected"),
+    [
+        ("", (), ["CK015"]),
+        (f", {MORE}", (), []),
+        ("", OF_ALL, []),
+        (", {type: command, value: [test, '{{more}}']}", (), ["CK015"]),
+    ],
+)
+def test_CK015_a_variable_that_only_a_check_reads_is_read(
+    own: str, files: tuple[str, ...], expected: list[str]
+) -> None:
+    assert [one.rule for one in findings(READ_BY_A_CHECK % own, *files) if one.rule == "CK015"] == expected
+
+
 @pytest.mark.parametrize(
     ("given", "severity"),
     [
