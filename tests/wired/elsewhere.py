@@ -334,7 +334,7 @@ OPTIONS: dict[str, str] = {
 #: The code of a refusal, and the test that is refused with it over the wire or by a command.
 REFUSALS: dict[str, str] = {
     **_under(f"{_ENGINE}/api/test_pain_of_surfaces.py", {
-        "file_has_errors, input_required, engine_not_ready":
+        "file_has_errors, input_required, bad_argument, engine_not_ready":
             "test_UP_55_each_reason_not_to_start_has_its_code_its_sentence_and_what_to_do",
     }),
     **_under(f"{_CLI}/commands/test_hostile_folder.py", {"consent_required": "test_no_byte_leaves_before_consent"}),
@@ -345,7 +345,7 @@ REFUSALS: dict[str, str] = {
         "already_running": "test_AB_105_an_assistant_has_one_loop_at_a_time_and_a_stop_makes_room",
     }),
     **_under(f"{_CLI}/test_curl.py", {
-        "not_found, bad_argument, forbidden": "test_every_refusal_of_the_table_of_loops",
+        "not_found, forbidden": "test_every_refusal_of_the_table_of_loops",
     }),
     **_under(f"{_CLI}/runs/test_runs_again.py", {"wrong_status": "test_who_is_not_asked_cannot_answer"}),
     **_under(f"{_ENGINE}/control/test_trying_conditions.py", {
