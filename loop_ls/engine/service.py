@@ -86,6 +86,7 @@ from loop_ls.engine.runs.executor import bring_to_end
 from loop_ls.engine.runs.fork import Cut, cut_at, cut_of, forked, named_by, place_of, refuse_inside, replay_argument
 from loop_ls.engine.runs.inbox import CONTEXT, MOST_MISSED, TOLD, inbox, missed
 from loop_ls.engine.runs.isolation.put_in_place import interrupted
+from loop_ls.engine.runs.isolation.restoring import restoring
 from loop_ls.engine.runs.notes import add_note
 from loop_ls.engine.runs.notifications import Notifications
 from loop_ls.engine.runs.project_spending import ProjectSpending
@@ -169,6 +170,7 @@ class Engine:
         try:
             await self._take_up()
             await self._undo_interrupted()
+            await self._finish_restoring()
         except BaseException:
             await self.journal.close()
             raise
@@ -812,6 +814,21 @@ class Engine:
                     await self._add_to_ended(run_id, warned.fact())
             except (Refused, JournalRefused) as refused:
                 logger.warning("run %s: %s", run_id, refused)
+
+    async def _finish_restoring(self) -> None:
+        """A branch that this engine set back before it died, without a record of it: the restore is brought to its end,
+        so that what the record says is what the branch is."""
+        for begun in await asyncio.to_thread(restoring, self.folder):
+            from loop_ls.engine.runs.isolation.decide import is_half_done
+
+            try:
+                if await is_half_done(await self._runs.state(begun.run_id), begun, self.folder):
+                    answer = await self.restore(begun.run_id, begun.iteration, begun.loop)
+                    told = answer["message"] if not answer["ok"] else "A restore was brought to its end."
+                    logger.warning("run %s: %s", begun.run_id, told)
+            except (Refused, JournalRefused, Failure, OSError) as failed:  # its repository may be gone
+                logger.warning("run %s: %s", begun.run_id, failed)
+            begun.forget()
 
     async def _add_to_ended(self, run_id: str, fact: Fact) -> None:
         events = await self.journal.append(run_id, facts=[fact])

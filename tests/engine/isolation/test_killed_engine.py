@@ -131,6 +131,13 @@ class Killed:
         done = self.call("engine", "start")
         assert done.returncode == 0, done.stderr
 
+    async def recorded(self, run_id: str) -> str:
+        """The last commit of its branch, as the record says."""
+        client = await find(self.root, self.project.data)
+        assert client is not None
+        async with client:
+            return str(cast("Json", await client.status(run_id))["state"]["worktree"]["commit"])
+
     async def ended(self, run_id: str) -> list[Json]:
         client = await find(self.root, self.project.data)
         assert client is not None
@@ -233,7 +240,12 @@ async def test_a_decision_is_made_again_whose_engine_was_killed_in_a_command_of_
 
 
 @pytest.mark.parametrize(
-    ("verb", "step"), [("apply", ("half", "checkout-index", 1)), ("restore", ("half", "read-tree", 1))]
+    ("verb", "step"),
+    [
+        ("apply", ("half", "checkout-index", 1)),
+        ("restore", ("half", "read-tree", 1)),
+        ("restore", ("after", "update-ref", 1)),
+    ],
 )
 async def test_apply_and_restore_are_made_again_after_a_kill(
     killed: Killed, verb: str, step: tuple[str, str, int]
@@ -258,6 +270,8 @@ async def decided_twice(killed: Killed, verb: str, step: tuple[str, str, int]) -
     assert waited.returncode != 0
     killed.again()
     assert picture(killed.root) == before
+    if verb == "restore":
+        assert await killed.recorded(run_id) == git(killed.root, "rev-parse", branch).strip()
     done = killed.call(*words)
     assert done.returncode == 0, done.stderr
     match verb:
@@ -267,6 +281,10 @@ async def decided_twice(killed: Killed, verb: str, step: tuple[str, str, int]) -
         case "restore":
             assert picture(killed.root) == before
             assert git(killed.root, "diff", saved[0], branch) == ""
+            assert await killed.recorded(run_id) == git(killed.root, "rev-parse", branch).strip()
+            titles = git(killed.root, "log", "--format=%s", f"{saved[-1]}..{branch}").splitlines()
+            again = [title for title in titles if not title.startswith("Before ")]
+            assert again == ["Restore iteration 1 of Maker"], "once, however often it was asked for"
         case "keep":
             assert len(git(killed.root, "worktree", "list").splitlines()) == 1
         case _:

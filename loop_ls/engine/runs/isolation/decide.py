@@ -20,6 +20,7 @@ from loop_ls.engine.events import Event, RunState
 from loop_ls.engine.runs.isolation.changes import apply, changed_files, diff, restore, told_of
 from loop_ls.engine.runs.isolation.git import for_people
 from loop_ls.engine.runs.isolation.put_in_place import PutInPlace
+from loop_ls.engine.runs.isolation.restoring import Restoring
 from loop_ls.engine.runs.isolation.worktree import Worktree, shown
 from loop_ls.text.json_value import Json
 
@@ -71,6 +72,7 @@ async def undone_unless_recorded(state: RunState, data: Path) -> AsyncIterator[N
         await asyncio.to_thread(placing.put_back)
         raise
     await asyncio.to_thread(placing.forget)
+    Restoring.of(data, state.run_id).forget()
 
 
 def undo(state: RunState, placing: PutInPlace) -> Warned | None:
@@ -113,13 +115,29 @@ async def restored(
     saved = _named(state, _saved(facts), iteration, loop)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
     name = saved.get("loop", "")
+    begun = Restoring.of(data, state.run_id, iteration, loop)
+    await asyncio.to_thread(begun.begin)
     with _refusing(), for_people(state.root, filters):
         title = f"Restore iteration {saved.get('iteration')} of {name}"
-        commit = await restore(worktree, made["folder"], saved["commit"], title)
+        try:
+            commit = await restore(worktree, made["folder"], saved["commit"], title)
+        except Failure:  # the branch was not set back
+            begun.forget()
+            raise
         changed = len(await changed_files(state.root, made["base"], commit))
     return WorktreeDecided(
         decision="restored", commit=commit, iteration=saved.get("iteration"), loop=name or None, changed=changed
     )
+
+
+async def is_half_done(state: RunState, begun: Restoring, data: Path) -> bool:
+    """Whether a restore has moved the branch of a run without a record of it, as the engine died in between."""
+    made = state.worktree
+    if made is None or state.imported or made.get("decision") == "discarded":
+        return False
+    with for_people(state.root):
+        tip = await Worktree.of(state.root, data, begun.run_id, made["branch"]).tip()
+    return tip not in (None, made["commit"])
 
 
 def answered(state: RunState, fact: WorktreeDecided) -> ChangesDone:
