@@ -2,6 +2,7 @@
 import type { Part } from "../part";
 import { againPart } from "./again";
 import { approvalsPart } from "./approvals";
+import { artifactsPart } from "./artifacts";
 import { changesPart } from "./changes";
 import { comparePart } from "./compare";
 import { controlPart } from "./control";
@@ -24,6 +25,7 @@ export const VIEWS: readonly Part[] = [
   changesPart,
   comparePart,
   treePart,
+  artifactsPart,
   lastRunPart,
   testingPart,
 ];

@@ -90,7 +90,8 @@ export function contextOf(state: RunState): string {
   const asks = questionsOf(state).length > 0 ? ["decide"] : [];
   const ended = hasEnded(state) ? ["ended"] : [];
   const apart = state.worktree ? ["worktree"] : [];
-  return ["run", ...verbs, ...asks, ...ended, ...apart].join(" ");
+  const stages = state.format === "role_loop" ? ["stages"] : [];
+  return ["run", ...verbs, ...asks, ...ended, ...apart, ...stages].join(" ");
 }
 
 /** Whether a run has all words of a filter in its name, file, line or id. */
