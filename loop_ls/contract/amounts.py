@@ -57,6 +57,12 @@ def clock(milliseconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes:02}:{seconds:02}"
 
 
+def time_taken(active: float, total: float) -> str:
+    """Milliseconds of work, and all time from the start on where that is more: `00:41 at work, 12:03 in all`."""
+    worked = clock(active)
+    return worked if total - active < 1000 else f"{worked} at work, {clock(total)} in all"
+
+
 def ago(seconds: float, full: bool = False) -> str:
     """How long ago: `just now`, `3 min ago`, `2 d ago`; `full`: `3 minutes ago`, `2 days ago`."""
     for size, noun, short in ((_DAY, "day", "d"), (_HOUR, "hour", "h"), (_MINUTE, "minute", "min")):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired, final
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from loop_ls.contract.endings import Judgement, LoopStatus
 from loop_ls.contract.facts.payload import Error
 from loop_ls.contract.questions import Surface, Wait
 from loop_ls.contract.run_state import ChangesDecision, RunStateView, TokenCount
@@ -56,7 +57,8 @@ class Refusal(TypedDict):
 
 
 class Stage(TypedDict):
-    """A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`."""
+    """A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`, and a `verdict`
+    where its output approves or refuses the iteration."""
 
     stage_index: FromZero
     name: str | None
@@ -70,9 +72,12 @@ class Stage(TypedDict):
     error: NotRequired[Error]
     label: NotRequired[str]
     result_summary: NotRequired[str | None]
+    verdict: NotRequired[Judgement | None]
 
 
 class Iteration(TypedDict):
+    """`duration_seconds` is all time from its start to its end, or to now: pauses included."""
+
     id: str
     loop_id: str
     loop: str
@@ -100,11 +105,16 @@ class Iteration(TypedDict):
 
 
 class Loop(TypedDict):
+    """`elapsed_seconds` is all time from the start to the end, or to now; `active_seconds` is the part of it in which
+    the run was at work: without pauses and the time in which it waited for a person. `last_activity_at` is when
+    something happened last. `deadline`: when the time of a role loop with `time_bound` is up. `configuration` is told
+    of one role loop, not in lists."""
+
     id: str
     definition_name: str | None
     session_id: str | None
     goal: str | None
-    status: str
+    status: LoopStatus
     completion_reason: str | None
     current_iteration: FromZero
     current_stage: Json
@@ -114,10 +124,14 @@ class Loop(TypedDict):
     user: str
     started_at: str | None
     completed_at: str | None
+    last_activity_at: str | None
+    deadline: str | None
     elapsed_seconds: float
+    active_seconds: float
     state: RunStateView
     project_id: NotRequired[str | None]
     project: NotRequired[Json]
+    configuration: NotRequired[Configuration | None]
 
 
 class DefinitionRole(TypedDict):
@@ -126,9 +140,28 @@ class DefinitionRole(TypedDict):
     max_iterations: FromZero | None
 
 
+class ConfiguredRole(DefinitionRole):
+    label: str
+    skills: list[str]
+    gate: bool
+
+
 class Termination(TypedDict):
     type: str
     value: Json
+
+
+class Configuration(TypedDict):
+    """The definition of a role loop as it was when the run started: later edits of the file are not in it, and the
+    parameters (`resolved_parameters`) are filled in. What people changed of the run since is in its record."""
+
+    name: str
+    description: str
+    roles: list[ConfiguredRole]
+    termination: Termination
+    parameters: list[JsonObject]
+    resolved_parameters: dict[str, str]
+    max_rework_attempts: FromZero
 
 
 class Definition(TypedDict):
@@ -305,10 +338,14 @@ class History(Done):
 
 
 class Metrics(Done):
+    """`duration_seconds` and the timings are all time, `active_seconds` is without pauses and the time in which the run
+    waited for a person."""
+
     loop_id: str
     status: str
     current_iteration: FromZero
     duration_seconds: float
+    active_seconds: float
     iterations: Count
     stages: StageCount
     timings: Timings

@@ -8,7 +8,7 @@ TypeScript table is generated from this one. Plain Python: the language server i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, cast, get_args
 
 Status = Literal[
     "queued",
@@ -22,6 +22,11 @@ Status = Literal[
     "blocked",
     "cancelled",
 ]
+#: What a list of runs may be narrowed to.
+FILTERS: Final = ("active", *get_args(Status))
+#: The status of a loop as its documents know it. A loop that waits for a decision is `running`; one that cannot
+#: continue without an answer is `blocked`.
+LoopStatus = Literal["running", "paused", "completed", "failed", "blocked", "cancelled"]
 #: The criterion of an iteration that its declared checks have judged: nobody else was asked.
 CHECKS: Final = "checks"
 #: What a judge says: of a failed iteration nobody asks one.
@@ -124,11 +129,25 @@ _STATUSES: dict[Kind, Status] = {
     "blocked": "blocked",
     "stopped": "cancelled",
 }
+#: Statuses of the engine that the documents of loops have no word for.
+_LOOP_STATUSES: dict[Status, LoopStatus] = {
+    "queued": "running",
+    "stopping": "running",
+    "waiting_approval": "running",
+    "interrupted": "paused",
+}
 SUCCESSES: frozenset[str] = frozenset(get_args(Success))
 LIMITS: frozenset[str] = frozenset(get_args(Limit))
 FAILINGS: frozenset[str] = frozenset(get_args(Failing))
 BLOCKINGS: frozenset[str] = frozenset(get_args(Blocking))
 CAUSES: frozenset[str] = frozenset(get_args(Cause))
+
+
+def loop_status(status: Status, blocked: bool) -> LoopStatus:
+    """`blocked`: what the run asks a person is how it can continue at all."""
+    if status == "waiting_approval" and blocked:
+        return "blocked"
+    return _LOOP_STATUSES.get(status) or cast("LoopStatus", status)
 
 
 def status_of(reason: str) -> Status:

@@ -7,12 +7,12 @@ server; `contract.operations` says which type is whose.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from loop_ls.contract.endings import Status
+from loop_ls.contract.endings import LoopStatus, Status
 from loop_ls.contract.operations import Role
 from loop_ls.contract.questions import Decision
 
@@ -242,7 +242,8 @@ class EngineStop(Request):
 
 class LoopListQuery(SnakeCaseRequest):
     status: Literal["active", Status]
-    """Only loops with this status; `active` is every one that has not ended."""
+    """Only loops with this status. `active` is every one that has not ended; `running` has those that wait for a \
+decision, `paused` those that were interrupted, `blocked` those that cannot continue without an answer."""
     uri: str
     """Only runs of this file."""
     limit: FromZero
@@ -378,10 +379,8 @@ class StartTool(ToolArgument):
 
 class ListTool(ToolArgument):
     status: Annotated[
-        Literal["running", "paused", "completed", "failed", "blocked", "cancelled"] | None,
-        WithJsonSchema(
-            {"type": "string", "enum": ["running", "paused", "completed", "failed", "blocked", "cancelled"]}
-        ),
+        LoopStatus | None,
+        WithJsonSchema({"type": "string", "enum": list(get_args(LoopStatus))}),
     ] = None
     """Only loops with this status."""
 

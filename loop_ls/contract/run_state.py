@@ -175,7 +175,8 @@ class WorktreeView(TypedDict):
 
 @closed
 class RunStateView(Shortened):
-    """The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work."""
+    """The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work, without pauses
+    and the time in which it waited for a person."""
 
     runId: str
     format: str
@@ -203,6 +204,10 @@ class RunStateView(Shortened):
     dispatch: NotRequired[JsonObject]
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
+    lastActivityAt: NotRequired[str]
+    """When something happened last."""
+    deadline: NotRequired[str]
+    """When the time of a role loop is up that ends after a time or at a date."""
     elapsedMs: int
     costUsd: NotRequired[float]
     unpriced: NotRequired[bool]

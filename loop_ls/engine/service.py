@@ -25,6 +25,7 @@ from loop_ls.contract.answers import (
     Approved,
     ChangesDone,
     Chosen,
+    Configuration,
     Controlled,
     Done,
     EngineState,
@@ -725,6 +726,14 @@ class Engine:
     async def beside(self, project: str | None = None, sprints: Sequence[str] = ()) -> JsonObject:
         """What is kept of a run beside its journal (the project of a role loop, and these sprints of it)."""
         return {} if self.records is None else await self.records.beside(project, sprints)
+
+    async def configuration(self, run_id: str) -> Configuration | None:
+        """The definition of a role loop as it was when this run of it started; None where its record does not say."""
+        try:
+            with readable_record():
+                return await StageRecords(self.records, self.journal, self._mask_of).configuration(run_id)
+        except (Refused, JournalRefused, Failure):
+            return None
 
     async def artifacts(self, run_id: str, scope: Scope = "run") -> RunArtifacts | Refusal:
         """What the stages of a role loop, or of all loops of its project, wrote down

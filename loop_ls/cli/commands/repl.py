@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from loop_ls.cli.engine.connect import add_place, engine_for, refuse, root_of
-from loop_ls.cli.repl.lines import STATUSES, VERBS, Leave, Lines
+from loop_ls.cli.repl.lines import VERBS, Leave, Lines
 from loop_ls.client import EngineClient, EngineUnavailable
+from loop_ls.contract.endings import FILTERS
 
 HELP = "start an interactive prompt with /loops commands"
 
@@ -107,7 +108,7 @@ def _words(before: list[str], runner: asyncio.Runner, engine: EngineClient) -> l
         case []:
             return ["/loops", "/help", "/quit"]
         case ["/loops"]:
-            return [*VERBS, *STATUSES]
+            return [*VERBS, *FILTERS]
         case ["/loops", "start"]:
             found = runner.run(engine.definitions())
             return [one["name"] for one in found["definitions"]] if found["ok"] else []

@@ -14,6 +14,7 @@ from loop_ls.cli.engine.connect import refusal_lines
 from loop_ls.cli.repl import tables
 from loop_ls.cli.repl.live import Showing
 from loop_ls.client import Control, EngineClient
+from loop_ls.contract.endings import FILTERS
 from loop_ls.contract.ids import SHORTEST
 from loop_ls.contract.questions import DECIDED
 from loop_ls.formats.common.did_you_mean import nearest
@@ -47,10 +48,6 @@ An ID may be shortened to {SHORTEST} characters."""
 _QUOTES = re.compile(r"\"[^\"]*\"|'[^']*'")
 _WORD = re.compile(rf"(?:{_QUOTES.pattern}|[^\s\"'])+(?=\s|$)")
 
-STATUSES = (
-    *("active", "running", "paused", "completed", "failed", "cancelled"),
-    *("queued", "stopping", "waiting_approval", "interrupted", "blocked"),
-)
 #: verb -> how it is used.
 VERBS = {
     "definitions": "/loops definitions",
@@ -113,7 +110,7 @@ class Lines:
         match verb:
             case "" | "list":
                 await self._list(rest[0] if rest else None)
-            case _ if verb in STATUSES:
+            case _ if verb in FILTERS:
                 await self._list(verb)
             case "definitions" | "defs":
                 await self._definitions()
@@ -132,7 +129,7 @@ class Lines:
             case "delete":
                 await self._delete(_id(verb, rest))
             case _:
-                near = nearest(verb, [*VERBS, *STATUSES])
+                near = nearest(verb, [*VERBS, *FILTERS])
                 guess = f"; did you mean `/loops {near}`?" if near else "; try /help."
                 raise Usage(f"Unknown command `{shown(verb)}`{guess}")
 
@@ -151,7 +148,7 @@ class Lines:
 
     async def _list(self, status: str | None) -> None:
         """Any other word shows all, as documented."""
-        answer = await self.engine.runs(status if status in STATUSES else None, limit=50)
+        answer = await self.engine.runs(status if status in FILTERS else None, limit=50)
         if self._refused(answer):
             return
         counts = await self.engine.engine_status()

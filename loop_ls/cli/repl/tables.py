@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from loop_ls.cli.runs.runs_table import iteration, outcome, since
-from loop_ls.cli.watch.words import error_text
-from loop_ls.contract.amounts import clock, cost_of, money
+from loop_ls.cli.watch.words import error_text, verdict_word
+from loop_ls.contract.amounts import clock, cost_of, money, time_taken
 from loop_ls.contract.endings import sign
 from loop_ls.contract.questions import answers_to
 from loop_ls.report.terminal_text import first_line, shown, width
@@ -88,6 +88,8 @@ def status(answer: ShownLoop) -> list[str]:
         f"  started    {state.get('startedAt') or '-'}",
         f"  completed  {state.get('endedAt') or '-'}",
     ]
+    if until := state.get("deadline"):
+        lines.append(f"  until      {until}")
     if cost := cost_of(state):
         lines.append(f"  cost       {cost}")
     if error := state.get("error"):
@@ -99,6 +101,8 @@ def status(answer: ShownLoop) -> list[str]:
     for stage in answer["stages"]:
         said = stage.get("result_summary") or stage.get("output") or error_text(stage)
         done = "done" if stage["status"] == "completed" else stage["status"]
+        if verdict := stage.get("verdict"):
+            done = f"{done}, {verdict_word(verdict)}"
         name = stage["role"] or stage["name"] or ""
         rows.append([str(stage["stage_index"]), cut(name, 30), done, cut(said, 80)])
     return [*lines, *grid(rows)] if len(rows) > 1 else lines
@@ -124,7 +128,7 @@ def metrics(answer: Metrics) -> list[str]:
     timings, tokens = answer["timings"], answer["tokens"]
     lines = [
         f"{short(answer['loop_id'])}  {answer['status']}  iteration {answer['current_iteration']}",
-        f"  time        {clock(1000 * answer['duration_seconds'])}",
+        f"  time        {time_taken(1000 * answer['active_seconds'], 1000 * answer['duration_seconds'])}",
         f"  iterations  {_counts(answer['iterations'])}, {timings['average_iteration_seconds']:g} s each",
         f"  stages      {_counts(answer['stages'])}",
         f"  calls       {answer['calls']}, {tokens.get('input', 0)} + {tokens.get('output', 0)} tokens",

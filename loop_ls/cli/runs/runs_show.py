@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, get_args
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 from loop_ls.cli.runs.runs_table import outcome
 from loop_ls.cli.watch.words import ending, error_text, how_to_answer, verdict_word, worktree_line
 from loop_ls.contract import endings
-from loop_ls.contract.amounts import clock, cost_of, money, tokens_used
+from loop_ls.contract.amounts import cost_of, money, time_taken, tokens_used
 from loop_ls.contract.endings import PauseReason
 from loop_ls.contract.questions import between_rounds
 from loop_ls.contract.run_view.parts import message_of, part
@@ -36,9 +37,11 @@ def state(found: RunStateView) -> None:
         ("stage", found.get("stage")),
         ("cost", cost_of(found)),
         ("tokens", tokens_used(found)),
-        ("time", clock(found.get("elapsedMs", 0))),
+        ("time", _time(found)),
         ("started", _local(found.get("startedAt"))),
         ("ended", _local(found.get("endedAt"))),
+        ("active", None if found.get("endedAt") else _local(found.get("lastActivityAt"))),
+        ("until", _local(found.get("deadline"))),
         ("worktree", _worktree(found)),
         ("remark" if told and told["kind"] == "success" else "limit", found.get("because")),
         ("continues", _local(found.get("resumesAt"))),
@@ -51,7 +54,17 @@ def state(found: RunStateView) -> None:
     )
     for name, value in lines:
         if value:
-            print(f"  {name:<10}{shown(str(value))}")
+            _line(name, str(value))
+
+
+def _line(name: str, value: str) -> None:
+    print(f"  {name:<10}{shown(value)}")
+
+
+def _time(found: RunStateView) -> str:
+    began, ended = local_time(found.get("startedAt")), local_time(found.get("endedAt"))
+    total = 0.0 if began is None else 1000 * ((ended or datetime.now(UTC)) - began).total_seconds()
+    return time_taken(found.get("elapsedMs", 0), total)
 
 
 def _answer(found: RunStateView) -> str | None:
@@ -93,6 +106,9 @@ def history(answer: History, full: bool = False) -> None:
     """Steps and iterations as they began: verdict, question, answer, output, cost."""
     found = answer["state"]
     state(found)
+    configured = answer["loop"].get("configuration")
+    if configured and (given := configured["resolved_parameters"]):
+        _line("given", ", ".join(f"{name}={first_line(text)}" for name, text in given.items()))
     steps = [stage for stage in answer["stages"] if stage.get("mode") != "loop"]
     rows = [(str(step["started_at"]), partial(_step_of, step)) for step in steps]
     rows += [(str(row["started_at"]), partial(_iteration_of, row)) for row in answer["history"]]
@@ -121,7 +137,7 @@ def _iteration_of(row: Iteration, full: bool) -> None:
     for stage in row["stages"] if full else ():
         _block(indent, str(stage["name"]), stage.get("output"), full)
     if row["stages"] and not full:
-        names = ", ".join(str(stage["name"]) for stage in row["stages"])
+        names = ", ".join(_judging(stage) for stage in row["stages"])
         _block(indent, "steps", f"{names} (--full shows their outputs)", full)
     _block(indent, "output", row.get("output"), full)
     _block(indent, "error", error_text(row), True)
@@ -131,6 +147,11 @@ def _iteration_of(row: Iteration, full: bool) -> None:
         _block(indent, "condition", row.get("condition"), full)
     _block(indent, "answer", row.get("answer"), full)
     _block(indent, "findings", "\n".join(row.get("findings", ())), True)
+
+
+def _judging(stage: Stage) -> str:
+    said = stage.get("verdict")
+    return f"{stage['name']} {verdict_word(said)}" if said else str(stage["name"])
 
 
 def _block(indent: str, name: str, text: object, full: bool) -> None:

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
 
 from loop_ls.contract.endings import Judgement
 from loop_ls.contract.facts.payload import Error, Payload, UnfixableFailure
@@ -263,11 +264,17 @@ class Progress(Payload):
     learning: str
 
 
+class StageVerdict(TypedDict):
+    place: str
+    verdict: Judgement
+
+
 class Judged(Payload):
     """`condition` as written, `interpolated` only where it differs. `output_ref` is the place of the
     `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the
     judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer.
-    `findings`: what is wrong, and what was and is no more."""
+    `findings`: what is wrong, and what was and is no more. `stages`: of a role loop whose stages judge, what each of
+    them said."""
 
     kind = "judged"
     criterion: str
@@ -281,6 +288,14 @@ class Judged(Payload):
     cut: bool | None = None
     may_be_impossible: bool | None = None
     findings: list[ReviewFinding] | None = None
+    stages: list[StageVerdict] | None = None
+
+
+class DeadlineSet(Payload):
+    """When the time of a role loop is up (ISO 8601)."""
+
+    kind = "deadline_set"
+    deadline: str
 
 
 class Checked(Payload):

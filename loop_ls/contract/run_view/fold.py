@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from loop_ls.contract.endings import CHECKS, ENDINGS
 from loop_ls.contract.findings import finding_lines
 from loop_ls.contract.run_view.parts import Event, Loop, Node, Retry, Row, Stage, Status, Verdict, message_of, moment
-from loop_ls.contract.run_view.rounds import Rounds
+from loop_ls.contract.run_view.rounds import Rounds, listed
 from loop_ls.text.json_value import Json, float_field, int_field, text_field
 
 #: Of a text this much is kept where nobody needs all of it.
@@ -201,10 +201,16 @@ class RunView:
                 row.findings = finding_lines(found if isinstance(found, list) else ())
                 if row.criterion == CHECKS and row.verdict != "yes":  # one line for each check that failed
                     row.findings = [f"✗ {line}" for line in text_field(event, "answer").splitlines()]
+                self._stages_judged(event)
                 row.condition, row.interpolated = self._text(event, "condition"), self._text(event, "interpolated")
                 if (heading := row.parent) is not None and heading.kind == "loop":
                     heading.verdict = row.verdict
                     self._touch(heading)
+
+    def _stages_judged(self, event: Event) -> None:
+        for said in listed(event.get("stages")):
+            if (stage := self.stage(text_field(said, "place"))) is not None:
+                stage.verdict = text_field(said, "verdict")
 
     def _verdict(self, kind: str, event: Event, row: Row | None, loop: Loop) -> Verdict:
         of = int_field(event, "iteration") or loop.iteration

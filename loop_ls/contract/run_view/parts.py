@@ -56,6 +56,7 @@ class Stage:
     reason: str | None = None
     total_iterations: int | None = None
     artifact: str | None = None
+    verdict: str | None = None  # of a stage whose output approves or refuses the iteration
     usd: float | None = None
     tools: int = 0
     retry: Retry | None = None
@@ -75,6 +76,7 @@ class Stage:
             "status": self.status,
             "startedAt": self.started_at,
             "endedAt": self.ended_at,
+            "verdict": self.verdict,
             "usd": self.usd,
             "cost": money(self.usd) or None,
             "tools": self.tools or None,

@@ -14,7 +14,8 @@ from loop_ls.contract.run_view.parts import Status
 
 @closed
 class StageView(TypedDict):
-    """A step or a stage of a row. `note`: what it waits for, or what went wrong with it."""
+    """A step or a stage of a row. `note`: what it waits for, or what went wrong with it. `verdict`: of a stage whose
+    output approves or refuses the iteration."""
 
     place: str
     name: str
@@ -22,6 +23,7 @@ class StageView(TypedDict):
     status: Status
     startedAt: NotRequired[str]
     endedAt: NotRequired[str]
+    verdict: NotRequired[Judgement]
     usd: NotRequired[float]
     cost: NotRequired[str]
     tools: NotRequired[int]

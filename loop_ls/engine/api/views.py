@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TypedDict
 
 from loop_ls.contract.answers import Loop
+from loop_ls.contract.endings import loop_status
 from loop_ls.contract.run_state import RunStateView
 from loop_ls.engine.core.users import OWNER
+from loop_ls.engine.projections.run_metrics import age
 from loop_ls.formats.registry import ROLE_LOOP
 from loop_ls.text.json_value import Json, JsonObject
 
@@ -19,15 +22,6 @@ class OfRoleLoop(TypedDict):
     current_stage: int | None
     termination_criteria: Json
     metadata: JsonObject
-
-
-#: Statuses of the engine -> those of the loop API where they differ.
-_STATUS = {
-    "queued": "running",
-    "stopping": "running",
-    "waiting_approval": "running",
-    "interrupted": "paused",
-}
 
 
 #: Why a role loop ended, in the words of its document.
@@ -55,18 +49,13 @@ def _role_loop(state: RunStateView) -> OfRoleLoop:
     }
 
 
-def _is_blocked(state: RunStateView) -> bool:
-    """Whether it waits for an answer without which it cannot continue: the word of the document for that."""
-    return state["status"] == "waiting_approval" and bool((state.get("pendingApproval") or {}).get("blocked"))
-
-
 def _generic(state: RunStateView) -> Loop:
     return {
         "id": state["runId"],
         "definition_name": state["name"],
         "session_id": state.get("sessionId"),
         "goal": state.get("goal"),
-        "status": "blocked" if _is_blocked(state) else _STATUS.get(state["status"], state["status"]),
+        "status": loop_status(state["status"], bool((state.get("pendingApproval") or {}).get("blocked"))),
         "completion_reason": state.get("reason"),
         "current_iteration": state["iteration"],
         "current_stage": state.get("stage"),
@@ -76,6 +65,9 @@ def _generic(state: RunStateView) -> Loop:
         "user": state.get("user") or OWNER,
         "started_at": state.get("startedAt"),
         "completed_at": state.get("endedAt"),
-        "elapsed_seconds": state["elapsedMs"] / 1000,
+        "last_activity_at": state.get("lastActivityAt"),
+        "deadline": state.get("deadline"),
+        "elapsed_seconds": age(state, datetime.now(UTC)),
+        "active_seconds": state["elapsedMs"] / 1000,
         "state": state,
     }

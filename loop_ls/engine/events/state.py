@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from loop_ls.contract.endings import ENDED, Status, ending, exit_code, status_of
+from loop_ls.contract.endings import ENDED, LoopStatus, Status, ending, exit_code, loop_status, status_of
 from loop_ls.contract.ids import place_id
 from loop_ls.contract.questions import decision_of
 from loop_ls.contract.run_view.rounds import Proposal, listed, proposal_after
@@ -87,6 +87,7 @@ class RunState(NamedTuple):
     ended_at: float | None = None
     active: float = 0.0
     last_at: float | None = None
+    deadline: str | None = None  # when the time of a role loop is up that ends after a time or at a date
     cost_usd: float | None = None
     unpriced: bool = False
     scripted: tuple[str, ...] = ()  # providers whose answers and prices come from a script
@@ -123,6 +124,11 @@ class RunState(NamedTuple):
     def account(self) -> str:
         """The project that pays for it: all who work under the same settings, wherever they were started."""
         return self.project or self.root
+
+    @property
+    def loop_status(self) -> LoopStatus:
+        """As the documents of loops call it."""
+        return loop_status(self.status, bool(self.asked and self.asked[0].get("blocked")))
 
     @property
     def ended(self) -> bool:
@@ -171,6 +177,8 @@ class RunState(NamedTuple):
             "dispatch": self.dispatch,
             "startedAt": _moment(self.started_at),
             "endedAt": _moment(self.ended_at),
+            "lastActivityAt": _moment(self.last_at),
+            "deadline": self.deadline,
             "elapsedMs": round((self.active + since) * 1000),
             "costUsd": None if self.cost_usd is None else round(self.cost_usd, 9),
             "unpriced": self.unpriced or None,
@@ -239,6 +247,8 @@ def _changes(state: RunState, kind: str, body: JsonObject, at: float) -> Changes
             return _turn(state.run_id, kind, body, at)
         case "loop_updated":
             return _updated(state, body)
+        case "deadline_set":
+            return {"deadline": body.get("deadline")}
         case "worktree_made" | "worktree_committed" | "worktree_decided":
             return {"worktree": _worktree(state, body)}
         case "progress":

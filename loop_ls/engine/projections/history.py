@@ -89,6 +89,7 @@ def _stage(number: int, stage: Stage) -> Row:
         "reason": stage.reason,
         "totalIterations": stage.total_iterations,
         "artifact": stage.artifact,
+        "verdict": stage.verdict,
         "usd": stage.usd,
     }
     return {

@@ -36,7 +36,8 @@ def measured(state: RunStateView, view: RunView, now: datetime) -> Row:
         "loop_id": state["runId"],
         "status": state["status"],
         "current_iteration": state.get("iteration", 0),
-        "duration_seconds": state.get("elapsedMs", 0) / 1000,
+        "duration_seconds": age(state, now),
+        "active_seconds": state.get("elapsedMs", 0) / 1000,
         "iterations": {"total": len(rows), "by_status": _counted(row.status for row in rows)},
         "stages": {
             "total": len(stages),
@@ -90,6 +91,11 @@ def lasted(row: Row, now: datetime) -> float:
         return 0.0
     ended = _moment(row.get("completed_at")) or now
     return round(max(0.0, (ended - began).total_seconds()), 3)
+
+
+def age(state: RunStateView, now: datetime) -> float:
+    """Seconds from the start of a run to its end, or to now: pauses included."""
+    return lasted({"started_at": state.get("startedAt"), "completed_at": state.get("endedAt")}, now)
 
 
 def _counted(names: Iterable[str | None]) -> dict[str, int]:

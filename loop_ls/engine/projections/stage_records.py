@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from loop_ls.contract.answers import Artifact, OneArtifact, RunArtifacts
+from loop_ls.contract.answers import Artifact, Configuration, OneArtifact, RunArtifacts
 from loop_ls.contract.ids import SHORTEST
 from loop_ls.engine.core.errors import Refused
 from loop_ls.engine.core.plan import Plan, read_plan
@@ -59,6 +59,13 @@ class StageRecords:
             ids = ", ".join(str(one["id"])[:8] for one in rows)
             raise Refused("bad_argument", f"Several artifacts are called `{wanted[:80]}`: {ids}.", "Use an id.")
         return {"ok": True, "runId": run_id, "artifact": _without_text(row), "content": str(row["content"])}
+
+    async def configuration(self, run_id: str) -> Configuration:
+        """The definition as it was when the run started. Raises `Failure` where its text cannot be read."""
+        from loop_ls.engine.roles.configuration import configuration  # with all that runs a role loop
+
+        plan = await self._plan(run_id)
+        return self._masks[run_id].value(configuration(plan))
 
     async def _plan(self, run_id: str) -> Plan:
         started = (await self.journal.facts(run_id, 0, 1)).events[0]

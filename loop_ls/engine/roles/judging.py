@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
-from loop_ls.contract.facts.kinds import Judged, Warned
+from loop_ls.contract.facts.kinds import Judged, StageVerdict, Warned
 from loop_ls.contract.facts.payload import Fact
 from loop_ls.contract.findings import finding_line
 from loop_ls.engine.checks.judging import LoopChecks
@@ -89,29 +89,38 @@ class RoundJudge:
         approval = self.started.definition.approval
         match approval.mode:
             case "keyword" | "verdict_line" as mode:
-                read, texts = by_words if mode == "keyword" else by_last_line, self._gates(turn, output)
-                found = await asyncio.to_thread(lambda: [read(text, approval.signals) for text in texts])
-                return await self._words(turn, texts, found)
+                read, gates = by_words if mode == "keyword" else by_last_line, self._gates(turn, output)
+                found = await asyncio.to_thread(lambda: [read(text, approval.signals) for text in gates.values()])
+                return await self._words(turn, gates, found)
             case "llm":
                 return await self._gate(turn, output)
             case never:
                 assert_never(never)
 
-    def _gates(self, turn: Turn, output: str) -> list[str]:
-        """The outputs that judge: that of the last stage, and of every other one that is a gate."""
+    def _gates(self, turn: Turn, output: str) -> dict[str, str]:
+        """The outputs that judge, by their places: those of the stages that are gates, and that of the last one."""
         stages = self.started.definition.stages
         places = (self.started.stage_place(turn, n) for n, stage in enumerate(stages[:-1]) if stage.gate)
-        known = (recorded_stage(self.started.recorder, place) for place in places)
-        return [*(one["output"] for one in known if one is not None and "output" in one), output]
+        known = ((place.key, recorded_stage(self.started.recorder, place)) for place in places)
+        gates = {key: one["output"] for key, one in known if one is not None and "output" in one}
+        return gates | {self._last(turn): output}
 
-    async def _words(self, turn: Turn, texts: list[str], found: list[Finding]) -> Verdict:
+    def _last(self, turn: Turn) -> str:
+        return self.started.stage_place(turn, len(self.started.definition.stages) - 1).key
+
+    async def _words(self, turn: Turn, gates: dict[str, str], found: list[Finding]) -> Verdict:
         counting = next((one for one in found if not one.approved), found[-1])
         word: Literal["yes", "no"] = "yes" if counting.approved else "no"
         refusing = (
-            () if counting.approved else tuple(text for text, one in zip(texts, found, strict=True) if not one.approved)
+            ()
+            if counting.approved
+            else tuple(text for text, one in zip(gates.values(), found, strict=True) if not one.approved)
         )
         points = tuple(point for text in refusing for point in listed_points(text))
-        judged = self._judged(turn, word, counting.reason, local=True, points=points)
+        said: list[StageVerdict] = [
+            {"place": key, "verdict": "yes" if one.approved else "no"} for key, one in zip(gates, found, strict=True)
+        ]
+        judged = self._judged(turn, word, counting.reason, local=True, points=points, stages=said)
         await self._recorded(turn, [judged.fact(turn.place)])
         return self._remembered(turn, points, Verdict(word, "approved" if counting.approved else None, counting.reason))
 
@@ -154,7 +163,10 @@ class RoundJudge:
     def _gate_facts(self, turn: Turn, output: str, answer: str) -> list[Fact]:
         found = self._read_gate(output, answer)
         word: Literal["yes", "no"] = "yes" if found.approved else "no"
-        facts = [self._judged(turn, word, answer, points=found.findings).fact(turn.place)]
+        judged = self._judged(
+            turn, word, answer, points=found.findings, stages=[{"place": self._last(turn), "verdict": word}]
+        )
+        facts = [judged.fact(turn.place)]
         if found.contradiction:
             facts.append(Warned(code="contradiction", message=found.contradiction).fact(turn.place))
         return facts
@@ -253,6 +265,7 @@ class RoundJudge:
         answer: str,
         local: bool | None = None,
         points: tuple[Point, ...] = (),
+        stages: list[StageVerdict] | None = None,
     ) -> Judged:
         _, said = self.memory.findings.after(points, turn.number, word == "yes")
         return Judged(
@@ -264,6 +277,7 @@ class RoundJudge:
             answer=answer,
             local=bool(local),
             findings=(said or None) if word != "error" else None,
+            stages=stages,
         )
 
     @property

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Protocol, cast
 
+from loop_ls.contract.facts.kinds import DeadlineSet
 from loop_ls.engine.checks.judging import LoopChecks
 from loop_ls.engine.checks.run_checks import FactsOf, RunChecks, no_facts, run_checks
 from loop_ls.engine.core.location import Place
 from loop_ls.engine.core.loop_driver import Limits, LoopParts, Outcome, as_planned, drive
 from loop_ls.engine.core.plan import Plan
 from loop_ls.engine.core.ports import Failure, Models, Recorder, Stopped
+from loop_ls.engine.events import utc
 from loop_ls.engine.roles.agent import Agent
 from loop_ls.engine.roles.body import BLOCKED, DEADLINE, NO_ARTIFACT, Rounds
 from loop_ls.engine.roles.judging import REWORK, RoundJudge
@@ -99,6 +101,8 @@ class RoleLoopProgram:
         )
         sprints = Sprints(self.records, recorder.run_id, definition.name, project, base.criteria or None)
         deadline, hard = await _deadline(definition, recorder)
+        if deadline is not None:
+            await recorder.record(":deadline", [DeadlineSet(deadline=utc(deadline)).fact()])
         return replace(base, sprints=sprints, deadline=deadline, ends_hard=hard)
 
 

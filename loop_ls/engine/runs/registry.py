@@ -235,7 +235,8 @@ class Runs:
         return self._state_of(row)
 
     async def newest(self, status: str | None, uri: str | None, limit: int) -> list[RunState]:
-        """States, newest first. `status` may be `active`: all that have not ended."""
+        """States, newest first. `status`: one of the engine or of the documents of loops, or `active`: all that have
+        not ended."""
         await self._journal.hear_others()
         found: list[RunState] = []
         before: int | None = None
@@ -294,7 +295,7 @@ def _whose(state: RunState) -> tuple[object, ...]:
 def _wanted(state: RunState, status: str | None, uri: str | None) -> bool:
     if uri is not None and state.uri != uri:
         return False
-    return status is None or state.status == status or (status == "active" and not state.ended)
+    return status in (None, state.status, state.loop_status) or (status == "active" and not state.ended)
 
 
 def _restored(kept: object) -> RunState | None:

@@ -67,8 +67,9 @@ def _iteration(row: JsonObject) -> Iterator[str]:
 
 
 def _stage(row: JsonObject, level: str) -> Iterable[str]:
-    said = "" if row.get("status") == "completed" else f": {escaped(str(row.get('status')))}"
-    yield f"{level} {code(str(row.get('name')))}{said}"
+    verdict = VERDICTS.get(str(row.get("verdict")), "")
+    said = verdict if row.get("status") == "completed" else escaped(str(row.get("status")))
+    yield f"{level} {code(str(row.get('name')))}" + (f": {said}" if said else "")
     yield ""
     yield from _block("", row.get("output"))
     yield from _block("Error", message_of(row.get("error")))

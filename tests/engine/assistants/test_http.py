@@ -152,6 +152,17 @@ async def test_AB_123_an_approval_without_its_fields_is_refused(served: ServedPr
     assert (";" in error) == (body in ({"loopId": "", "approved": 1}, {})), wanted
 
 
+async def test_a_loop_that_waits_for_a_decision_is_in_the_list_of_running_ones(served: ServedProject) -> None:
+    await asked(served)
+    headers = {"Authorization": f"Bearer {OWNER_TOKEN}"}
+    listed = (await served.http.get("/api/v1/loops?status=running", headers=headers)).json()
+    assert [row["status"] for row in listed["loops"]] == ["running"]
+    assert (listed["count"], listed["active"]) == (1, 1)
+    assert listed["loops"][0]["state"]["status"] == "waiting_approval"
+    finer = (await served.http.get("/api/v1/loops?status=waiting_approval", headers=headers)).json()
+    assert finer["count"] == 1
+
+
 async def test_AB_124_a_manual_loop_is_approved_by_polling(served: ServedProject) -> None:
     question = await asked(served)
     assert (question["iteration"], question["output"]) == (1, "the output")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,18 @@ async def test_RB_115_a_list_of_one_status(served: ServedProject) -> None:
     assert (await served.get("?status=sleeping", code=400))["code"] == "validation_error"
 
 
+async def test_RB_115_a_loop_that_cannot_continue_is_blocked_in_its_row_and_in_lists(served: ServedProject) -> None:
+    served.say(write="STATUS: BLOCKED\nI need the password.")
+    run_id = await served.begin()
+    await served.until(run_id, "manual_approval_required", blocked=True)
+    assert (await served.get(f"/{run_id}"))["loop"]["status"] == "blocked"
+    found = await served.get("?status=blocked")
+    assert ([row["id"] for row in found["loops"]], found["active"]) == ([run_id], 0)
+    assert (await served.get("?status=running"))["count"] == 0
+    assert (await served.get("?status=active"))["count"] == 1
+    assert (await served.get("?status=waiting_approval"))["count"] == 1
+
+
 async def test_RB_116_the_agents_list_of_one_status_or_a_message_that_names_it(served: ServedProject) -> None:
     ids = await served.held(2)
     await served.post(f"/{ids[0]}/pause")
@@ -269,6 +282,7 @@ async def test_RB_120_the_bodies_have_the_documented_keys(served: ServedProject)
         *("id", "iteration_id", "stage_index", "role", "task_id", "artifact_id", "status", "result_summary"),
         *("started_at", "completed_at", "label", "model"),
     } <= set(one["stages"][0])
+    assert {"configuration", "deadline", "last_activity_at"} <= set(one["loop"])
     served.write("loops/broken.json", "{")
     listed = await served.get("/definitions")
     found = {row["name"]: row for row in listed["definitions"]}
@@ -279,3 +293,82 @@ async def test_RB_120_the_bodies_have_the_documented_keys(served: ServedProject)
     assert found["harness"]["termination"]["value"]["max_review_rounds"] == 5, "the default of its parameter"
     assert set(found["harness"]["termination"]) == {"type", "value"}
     assert found["broken"]["error"]
+
+
+async def test_RB_120_a_loop_shows_the_definition_that_it_runs_with_its_parameters_filled_in(
+    served: ServedProject,
+) -> None:
+    asked = [{"name": "depth", "description": "How deep?", "required": False, "default": "shallow"}]
+    roles = [{"name": "write", "role": "coder", "prompt": "Go {{depth}}.", "max_iterations": 7}]
+    end = {"type": "iteration_bound", "value": 2}
+    served.define("dig", parameters=asked, roles=roles, termination_condition=end)
+    run_id = await served.begin(definition="dig", parameters={"depth": "deep"})
+    await served.ended(run_id)
+    served.define("dig", roles=[{"name": "other", "role": "coder", "prompt": "Something else."}])
+    told = (await served.get(f"/{run_id}"))["loop"]["configuration"]
+    assert told["resolved_parameters"] == {"depth": "deep"}
+    assert told["termination"] == end
+    assert [(role["label"], role["prompt"], role["max_iterations"]) for role in told["roles"]] == [
+        ("write", "Go deep.", 7)
+    ]
+    assert (await served.get(f"/{run_id}/history"))["loop"]["configuration"] == told
+    assert "configuration" not in (await served.get())["loops"][0], "a list has no prompts"
+
+
+async def test_RB_120_a_loop_says_when_its_time_is_up_and_when_something_happened_last(served: ServedProject) -> None:
+    served.say(write=SILENCE)
+    served.define("hour", termination_condition={"type": "time_bound", "value": 3_600})
+    run_id = await served.begin(definition="hour")
+    await served.until(run_id, "stage_started")
+    one = (await served.get(f"/{run_id}"))["loop"]
+    began, until = datetime.fromisoformat(one["started_at"]), datetime.fromisoformat(one["deadline"])
+    assert 0 <= (until - began).total_seconds() - 3_600 < 5
+    assert datetime.fromisoformat(one["last_activity_at"]) >= began
+    assert one["state"]["lastActivityAt"] == one["last_activity_at"]
+    told = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
+    assert (told["deadline"], told["last_activity_at"]) == (one["deadline"], one["last_activity_at"])
+    await served.post(f"/{run_id}/pause")
+    later = (await served.get(f"/{run_id}"))["loop"]
+    assert later["last_activity_at"] > one["last_activity_at"]
+    assert later["deadline"] == one["deadline"]
+
+
+async def test_RB_120_a_stage_that_judges_has_its_verdict(served: ServedProject) -> None:
+    roles = [
+        {"name": "write", "role": "coder", "prompt": "Write."},
+        {"name": "test", "role": "reviewer", "prompt": "Test.", "gate": True},
+        {"name": "judge-it", "role": "reviewer", "prompt": "Judge."},
+    ]
+    served.define("gated", roles=roles)
+    served.say(test=["It fails.", "APPROVED"], judge_it="APPROVED")
+    run_id = await served.begin(definition="gated")
+    await served.ended(run_id)
+    rows = (await served.get(f"/{run_id}/history"))["history"]
+    assert [row["verdict"] for row in rows] == ["no", "yes"]
+    assert [[stage.get("verdict") for stage in row["stages"]] for row in rows] == [
+        [None, "no", "yes"],
+        [None, "yes", "yes"],
+    ]
+
+
+async def test_RB_120_a_stage_that_a_model_judges_has_its_verdict(served: ServedProject) -> None:
+    served.define("asked", approval={"mode": "llm"})
+    served.say(judge_it="I looked.", judge=['{"requirements_met": true, "quality_pass": true, "rationale": "fine"}'])
+    run_id = await served.begin(definition="asked")
+    await served.ended(run_id)
+    [row] = (await served.get(f"/{run_id}/history"))["history"]
+    assert [stage.get("verdict") for stage in row["stages"]] == [None, row["verdict"]]
+
+
+async def test_RB_114_time_counts_pauses_and_time_at_work_does_not(served: ServedProject) -> None:
+    [run_id] = await served.held(1)
+    await served.post(f"/{run_id}/pause")
+    before = (await served.get(f"/{run_id}"))["loop"]
+    await asyncio.sleep(0.3)
+    after = (await served.get(f"/{run_id}"))["loop"]
+    assert after["active_seconds"] == before["active_seconds"]
+    assert after["elapsed_seconds"] - before["elapsed_seconds"] >= 0.3
+    counted = await served.get(f"/{run_id}/metrics")
+    assert counted["active_seconds"] == after["active_seconds"]
+    assert counted["duration_seconds"] >= after["elapsed_seconds"]
+    assert counted["timings"]["total_iteration_seconds"] <= counted["duration_seconds"]

@@ -63,6 +63,26 @@ export interface CheckFinding {
   diff?: string;
 }
 
+/** The definition of a role loop as it was when the run started: later edits of the file are not in it, and the parameters (`resolved_parameters`) are filled in. What people changed of the run since is in its record. */
+export interface Configuration {
+  name: string;
+  description: string;
+  roles: ConfiguredRole[];
+  termination: Termination;
+  parameters: Record<string, unknown>[];
+  resolved_parameters: Record<string, string>;
+  max_rework_attempts: number;
+}
+
+export interface ConfiguredRole {
+  role: string;
+  prompt: string | null;
+  max_iterations: number | null;
+  label: string;
+  skills: string[];
+  gate: boolean;
+}
+
 export interface Count {
   total: number;
   by_status: Record<string, number>;
@@ -151,6 +171,7 @@ export interface FileError {
   message: string;
 }
 
+/** `duration_seconds` is all time from its start to its end, or to now: pauses included. */
 export interface Iteration {
   id: string;
   loop_id: string;
@@ -190,12 +211,13 @@ export interface LeastAndMost {
   max: number;
 }
 
+/** `elapsed_seconds` is all time from the start to the end, or to now; `active_seconds` is the part of it in which the run was at work: without pauses and the time in which it waited for a person. `last_activity_at` is when something happened last. `deadline`: when the time of a role loop with `time_bound` is up. `configuration` is told of one role loop, not in lists. */
 export interface Loop {
   id: string;
   definition_name: string | null;
   session_id: string | null;
   goal: string | null;
-  status: string;
+  status: "running" | "paused" | "completed" | "failed" | "blocked" | "cancelled";
   completion_reason: string | null;
   current_iteration: number;
   current_stage: unknown;
@@ -205,10 +227,14 @@ export interface Loop {
   user: string;
   started_at: string | null;
   completed_at: string | null;
+  last_activity_at: string | null;
+  deadline: string | null;
   elapsed_seconds: number;
+  active_seconds: number;
   state: RunStateView;
   project_id?: string;
   project?: unknown;
+  configuration?: Configuration;
 }
 
 /** A fact that a stage stored beyond its loop, for all loops of the `workspace`. */
@@ -379,7 +405,7 @@ export interface Sprint {
   updated_at: string | null;
 }
 
-/** A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`. */
+/** A step of a workflow or a stage of a role loop; the latter has a `label` and a `result_summary`, and a `verdict` where its output approves or refuses the iteration. */
 export interface Stage {
   stage_index: number;
   name: string | null;
@@ -393,6 +419,7 @@ export interface Stage {
   error?: Error;
   label?: string;
   result_summary?: string;
+  verdict?: "yes" | "no" | "impossible" | "unclear" | "error";
 }
 
 export interface StageCount {
@@ -401,7 +428,7 @@ export interface StageCount {
   by_role: Record<string, unknown>;
 }
 
-/** A step or a stage of a row. `note`: what it waits for, or what went wrong with it. */
+/** A step or a stage of a row. `note`: what it waits for, or what went wrong with it. `verdict`: of a stage whose output approves or refuses the iteration. */
 export interface StageView {
   place: string;
   name: string;
@@ -409,6 +436,7 @@ export interface StageView {
   status: "running" | "waiting" | "completed" | "failed" | "cancelled" | "skipped";
   startedAt?: string;
   endedAt?: string;
+  verdict?: "yes" | "no" | "impossible" | "unclear" | "error";
   usd?: number;
   cost?: string;
   tools?: number;
@@ -671,12 +699,14 @@ export interface LoopList {
   active: number;
 }
 
+/** `duration_seconds` and the timings are all time, `active_seconds` is without pauses and the time in which the run waited for a person. */
 export interface Metrics {
   ok: true;
   loop_id: string;
   status: string;
   current_iteration: number;
   duration_seconds: number;
+  active_seconds: number;
   iterations: Count;
   stages: StageCount;
   timings: Timings;

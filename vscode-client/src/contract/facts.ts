@@ -128,6 +128,11 @@ export interface ReviewFinding {
   settled?: boolean;
 }
 
+export interface StageVerdict {
+  place: string;
+  verdict: "yes" | "no" | "impossible" | "unclear" | "error";
+}
+
 export interface Tokens {
   input?: number;
   output?: number;
@@ -261,6 +266,12 @@ export interface CompletedFact extends FactBase {
   lastSuccessfulRound?: number;
 }
 
+/** When the time of a role loop is up (ISO 8601). */
+export interface DeadlineSetFact extends FactBase {
+  kind: "deadline_set";
+  deadline: string;
+}
+
 export interface EditAcknowledgedFact extends FactBase {
   kind: "edit_acknowledged";
   round: number;
@@ -381,7 +392,7 @@ export interface IterationStartedFact extends FactBase {
   attempt?: number;
 }
 
-/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer. `findings`: what is wrong, and what was and is no more. */
+/** `condition` as written, `interpolated` only where it differs. `output_ref` is the place of the `iteration` fact that was judged: question = condition + that output, rendered on reading. `cut`: the judge's answer ended at its length limit. `may_be_impossible`: the question offered IMPOSSIBLE as an answer. `findings`: what is wrong, and what was and is no more. `stages`: of a role loop whose stages judge, what each of them said. */
 export interface JudgedFact extends FactBase {
   kind: "judged";
   criterion: string;
@@ -395,6 +406,7 @@ export interface JudgedFact extends FactBase {
   cut?: boolean;
   mayBeImpossible?: boolean;
   findings?: ReviewFinding[];
+  stages?: StageVerdict[];
 }
 
 /** A person's choice. `with_edits`: the next round runs what was proposed. `by` is where it was made, in words; `via` is that surface, and `user` who made it. */
@@ -799,4 +811,4 @@ export interface WorktreeMadeFact extends FactBase {
   leftOutTotal?: number;
 }
 
-export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | PromptChangedFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact | WorktreeCommittedFact | WorktreeDecidedFact | WorktreeMadeFact;
+export type Fact = ApprovalResolvedFact | BackingOffFact | BudgetWarningFact | CallFact | CancelledFact | CandidateDecidedFact | CheckedFact | CompletedFact | DeadlineSetFact | EditAcknowledgedFact | EditRefusedFact | EditSentFact | EvidenceFact | FailedFact | FeedbackFact | HoldoutLookedFact | InterruptedFact | IterationFact | IterationFailedFact | IterationStartedFact | JudgedFact | LoopContinuedFact | LoopFixationWarningFact | LoopPausedFact | LoopUpdatedFact | ManualApprovalRequiredFact | NoteAddedFact | NoteGivenFact | OpRejectedFact | OpsProposedFact | PausedFact | PlannerFailedFact | PlannerFinishedFact | PlannerStartedFact | ProgressFact | PromptChangedFact | RecoveredFact | ReportReadyFact | ResumedFact | RetryingFact | RoundFinishedFact | RoundStartedFact | RunStartedFact | StageCompletedFact | StageFailedFact | StageStartedFact | StepCompletedFact | StepFailedFact | StepSkippedFact | StepStartedFact | StoppingFact | TextFact | ToolCalledFact | TrialFinishedFact | UnchangedOutputWarningFact | WarnedFact | WorktreeCommittedFact | WorktreeDecidedFact | WorktreeMadeFact;

@@ -130,7 +130,7 @@ export interface WorktreeView {
   decision?: "applied" | "kept" | "discarded" | "restored";
 }
 
-/** The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work. */
+/** The state of one run. Times are ISO 8601 in UTC; `elapsedMs` is time in which the run was at work, without pauses and the time in which it waited for a person. */
 export interface RunStateView {
   lengths?: Record<string, number>;
   runId: string;
@@ -159,6 +159,10 @@ export interface RunStateView {
   dispatch?: Record<string, unknown>;
   startedAt?: string;
   endedAt?: string;
+  /** When something happened last. */
+  lastActivityAt?: string;
+  /** When the time of a role loop is up that ends after a time or at a date. */
+  deadline?: string;
   elapsedMs: number;
   costUsd?: number;
   /** Some calls have no known price; `costUsd` is what is known. */

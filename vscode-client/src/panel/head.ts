@@ -51,6 +51,7 @@ export function headOf(state: RunState, estimate?: Estimate): Head {
     calls: more.calls ?? 0,
     estimate,
     elapsedMs: state.elapsedMs ?? 0,
+    deadline: state.deadline,
     ended: hasEnded(state),
     working: state.status === "running" || state.status === "stopping",
     recovered: more.mayHavePaidTwice ? "Recovered after a restart; one call may have been billed twice." : undefined,

@@ -51,7 +51,10 @@ export interface Head {
   calls: number;
   /** The most that it may call and cost, while it goes on. */
   estimate?: Estimate;
+  /** Time at work, without pauses. */
   elapsedMs: number;
+  /** When the time of the loop is up. */
+  deadline?: string;
   ended: boolean;
   working: boolean;
   recovered?: string;

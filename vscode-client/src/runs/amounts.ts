@@ -18,12 +18,15 @@ export function clock(milliseconds: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${two(minutes)}:${two(seconds)}`;
 }
 
-/** `waiting until 11:00`, with the day where it is not today: a paused run that goes on by itself then. */
-export function waitingUntil(resumesAt: string, now = new Date()): string {
-  const at = new Date(resumesAt);
+/** `waiting until 11:00`: a paused run that goes on by itself then. */
+export const waitingUntil = (resumesAt: string, now = new Date()): string => `waiting until ${clockTime(resumesAt, now)}`;
+
+/** `11:00`, with the day where it is not today. */
+export function clockTime(moment: string, now = new Date()): string {
+  const at = new Date(moment);
   const two = (number: number): string => String(number).padStart(2, "0");
   const day = at.toDateString() === now.toDateString() ? "" : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
-  return `waiting until ${day}${two(at.getHours())}:${two(at.getMinutes())}`;
+  return `${day}${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
 const UNITS = [

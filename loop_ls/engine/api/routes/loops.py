@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from loop_ls.contract.answers import Loop
-from loop_ls.contract.endings import Status
+from loop_ls.contract.endings import FILTERS
 from loop_ls.contract.ids import place_named
 from loop_ls.contract.requests import Scope
 from loop_ls.contract.run_state import RunStateView
@@ -37,9 +37,6 @@ PAGE = 1000
 #: Iterations of the outermost loop in a page where nobody says how many, and facts that are read at once.
 ITERATIONS, FACTS = 50, 300
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-STATUSES = ("active", *get_args(Status))
-#: The statuses of a run that the documented interface calls `running`.
-RUNNING = frozenset({"queued", "running", "stopping", "waiting_approval"})
 
 
 def engine_of(request: Request) -> Engine:
@@ -49,8 +46,8 @@ def engine_of(request: Request) -> Engine:
 
 async def listing(request: Request) -> Response:
     status = request.query_params.get("status") or None
-    if status is not None and status not in STATUSES:
-        raise BadRequest("validation_error", f"Unknown status `{status[:40]}`; expected {', '.join(STATUSES)}.")
+    if status is not None and status not in FILTERS:
+        raise BadRequest("validation_error", f"Unknown status `{status[:40]}`; expected {', '.join(FILTERS)}.")
     limit = whole_number(request, "limit")
     engine = engine_of(request)
     answer = await engine.runs(status=status, uri=request.query_params.get("uri") or None, limit=limit)
@@ -86,9 +83,11 @@ async def shown(request: Request, state: RunStateView) -> Response:
 
 
 async def with_records(request: Request, state: RunStateView, rows: list[JsonObject]) -> Loop:
-    """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
+    """The loop of a run; a role loop with its project and its definition, and its iterations (`rows`) with their
+    sprints."""
     loop = loop_row(state)
     if state["format"] == ROLE_LOOP:
+        loop["configuration"] = await engine_of(request).configuration(state["runId"])
         names = [text_field(row, "sprint_id") for row in rows]
         found = await engine_of(request).beside(state.get("projectId"), [name for name in names if name])
         loop["project"] = found.get("project")
@@ -311,8 +310,8 @@ def _measured_row(row: Row) -> Row:
 
 
 def _active(engine: Engine) -> int:
-    """Those that work: a run that waits for a person is active in its list, not here."""
-    return sum(state.status in RUNNING for state in engine.live)
+    """So many are in the list of those with the status `running`."""
+    return sum(state.loop_status == "running" for state in engine.live)
 
 
 HANDLERS: dict[str, Handler] = {

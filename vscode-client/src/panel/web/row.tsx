@@ -3,6 +3,7 @@ import { memo } from "preact/compat";
 import type { Head, Live, Round, Row, Stage } from "../shape";
 import { Icon, type IconName } from "./icons";
 import { count } from "../../runs/amounts";
+import { VERDICTS } from "../../contract/endings";
 import { badgeOf, duration, rowLabel, took } from "./words";
 
 interface Props {
@@ -113,7 +114,7 @@ function Chips({ stages }: { stages: readonly Stage[] }) {
       {stages.length > shown.length ? <span class="stage">+{stages.length - shown.length}</span> : null}
       {shown.map((stage) => (
         <span key={stage.place} class={`stage status-${stage.status}`} title={stage.note}>
-          {stage.name} {SIGNS[stage.status]}
+          {stage.name} {(stage.verdict && VERDICTS[stage.verdict]) || SIGNS[stage.status]}
         </span>
       ))}
     </>

@@ -1,7 +1,7 @@
 // What the run has spent and may spend: money, tokens, time. A bar stands only where there is a limit.
 import type { ComponentChildren } from "preact";
 import type { Head } from "../../shape";
-import { clock, count, money } from "../../../runs/amounts";
+import { clock, clockTime, count, money } from "../../../runs/amounts";
 
 function Meter({ label, value, most, text, children }: { label: string; value: number; most?: number; text: string; children: ComponentChildren }) {
   const part = most ? Math.min(1, value / most) : 0;
@@ -40,7 +40,8 @@ export function Budget({ head, elapsedMs }: { head: Head; elapsedMs: number }) {
         {caps.tokens ? ` of ${count(caps.tokens, "token")}` : ` token${head.tokens === 1 ? "" : "s"}`}
       </Meter>
       <Meter label="time" value={elapsedMs / 1000} most={caps.seconds} text={timeText}>
-        <b>{clock(elapsedMs)}</b>
+        <b title="Time at work, without pauses">{clock(elapsedMs)}</b>
+        {head.deadline && !head.ended ? `, until ${clockTime(head.deadline)}` : ""}
         {caps.seconds ? ` of ${clock(caps.seconds * 1000)}` : ""}
       </Meter>
       <div class="meter">
