@@ -28,6 +28,14 @@ def test_clock(milliseconds: float, said: str) -> None:
     assert amounts.clock(milliseconds) == said
 
 
+@pytest.mark.parametrize(
+    ("active", "total", "said"),
+    [(41_000, 41_900, "00:41"), (41_000, 723_000, "00:41 at work, 12:03 in all"), (41_000, 0, "00:41")],
+)
+def test_time_is_told_with_pauses_where_there_were_any(active: float, total: float, said: str) -> None:
+    assert amounts.time_taken(active, total) == said
+
+
 @pytest.mark.parametrize(("seconds", "short", "full"), EXAMPLES["ago"])
 def test_ago(seconds: float, short: str, full: str) -> None:
     assert (amounts.ago(seconds), amounts.ago(seconds, full=True)) == (short, full)

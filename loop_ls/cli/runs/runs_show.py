@@ -202,7 +202,8 @@ def _gist(event: JsonObject) -> str:
         case "completed" | "cancelled":
             return str(event.get("reason") or event.get("cause") or "")
         case _:
-            text = next((event[name] for name in ("output", "text", "message", "condition") if event.get(name)), "")
+            said = ("output", "text", "message", "condition", "deadline")
+            text = next((event[name] for name in said if event.get(name)), "")
             return fitted(first_line(str(text)), WIDTH)
 
 

@@ -52,6 +52,15 @@ def test_artifacts_and_sprints_are_listed_and_one_is_printed(commands: Commands,
     assert commands("runs", "artifacts", loop, first["title"]).out == f"{whole['content']}\n"
 
 
+def test_a_run_shows_which_stages_judged_and_what_they_said(commands: Commands, loop: str) -> None:
+    shown = commands("runs", "show", loop)
+    assert "coder, reviewer " in shown.out
+    answer = commands("runs", "show", loop, "--json").json
+    stages = answer["history"][0]["stages"]
+    assert [stage.get("verdict") for stage in stages] == [None, answer["history"][0]["verdict"]]
+    assert answer["loop"]["configuration"]["termination"]["type"] == "evaluation_bound"
+
+
 def test_without_an_id_it_is_the_newest_run(commands: Commands, loop: str) -> None:
     assert commands("runs", "artifacts", "--json").json["runId"] == loop
 

@@ -47,3 +47,13 @@ def test_failures_say_why() -> None:
     text = told(failed, status="failed", reason="error", error={"message": "it took too long"})
     assert "## `develop` iteration 2 of 5, attempt 2: failed" in text
     assert text.count("it took too long") == 2
+
+
+def test_a_stage_that_judges_says_its_verdict() -> None:
+    stages = [
+        {"name": "write", "status": "completed", "output": "text"},
+        {"name": "review", "status": "completed", "output": "Tests fail.", "verdict": "no"},
+    ]
+    text = told(row(1, verdict="no", stages=stages))
+    assert "### `write`\n" in text
+    assert "### `review`: NO\n" in text
