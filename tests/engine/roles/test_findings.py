@@ -94,7 +94,8 @@ async def test_RB_148_findings_are_told_where_a_run_is_read(project: EngineProje
     project.define(approval=LLM)
     project.say(judge=[refusal(MISSING, NAMES), refusal(AGAIN), APPROVES])
     run_id = (await project.run())["runId"]
-    answer: Any = {"state": await project.state(run_id), "stages": [], "history": await project.rows(run_id)}
+    state = await project.state(run_id)
+    answer: Any = {"loop": {}, "state": state, "stages": [], "history": await project.rows(run_id)}
     history(answer)
     shown = capsys.readouterr().out
     assert f"  findings:  {OPEN.removeprefix('- ')}\n               ✓ minor: x is no good name (b.py)\n" in shown
