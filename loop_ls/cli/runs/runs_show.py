@@ -202,8 +202,8 @@ def _gist(event: JsonObject) -> str:
         case "completed" | "cancelled":
             return str(event.get("reason") or event.get("cause") or "")
         case _:
-            said = ("output", "text", "message", "condition", "deadline")
-            text = next((event[name] for name in said if event.get(name)), "")
+            names = ("output", "text", "message", "condition", "deadline")
+            text = next((event[name] for name in names if event.get(name)), "")
             return fitted(first_line(str(text)), WIDTH)
 
 
