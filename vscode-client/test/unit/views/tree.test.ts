@@ -1,13 +1,13 @@
 // The tree of runs and the status item: what is shown of which runs, without a window.
 import { expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import { RunList } from "../../src/runs/list";
-import type { RunState } from "../../src/runs/state";
-import { RunStore } from "../../src/runs/store";
-import { lookOf } from "../../src/views/look";
-import { summaryOf } from "../../src/views/status";
-import { contextOf, describe, groupsOf, matches } from "../../src/views/tree/nodes";
-import { RunsTree } from "../../src/views/tree/provider";
+import { RunList } from "../../../src/runs/list";
+import type { RunState } from "../../../src/runs/state";
+import { RunStore } from "../../../src/runs/store";
+import { lookOf } from "../../../src/views/look";
+import { summaryOf } from "../../../src/views/status";
+import { contextOf, describe, groupsOf, matches } from "../../../src/views/tree/nodes";
+import { RunsTree } from "../../../src/views/tree/provider";
 
 const NOW = Date.parse("2026-01-31T12:00:00Z");
 const run = (runId: string, more: Partial<RunState> = {}): RunState => ({

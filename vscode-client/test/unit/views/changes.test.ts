@@ -1,10 +1,10 @@
 // The changes of a run in a worktree of its own: asked about at its end, and decided once.
 import { beforeEach, expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import type { RunState } from "../../src/runs/state";
-import { RunStore } from "../../src/runs/store";
-import { changesPart } from "../../src/views/changes";
-import { endingsPart } from "../../src/views/endings";
+import type { RunState } from "../../../src/runs/state";
+import { RunStore } from "../../../src/runs/store";
+import { changesPart } from "../../../src/views/changes";
+import { endingsPart } from "../../../src/views/endings";
 
 const worktree = { branch: "loop-ls/flow-a", folder: "/d/a", base: "1", commit: "2" };
 const running: RunState = { runId: "a", name: "flow", status: "running", uri: "file:///w/flow.yaml", worktree };

@@ -1,10 +1,10 @@
 // What the stages of a role loop wrote down: a tree of it, its texts as documents, and links to them.
 import { expect, test, vi } from "vitest";
 import * as vscode from "vscode";
-import type { RunState } from "../../src/runs/state";
-import { RunStore } from "../../src/runs/store";
-import { addressOf, artifactsPart, ArtifactsTree, groupsOf, linksIn, type Node } from "../../src/views/artifacts";
-import { contextOf } from "../../src/views/tree/nodes";
+import type { RunState } from "../../../src/runs/state";
+import { RunStore } from "../../../src/runs/store";
+import { addressOf, artifactsPart, ArtifactsTree, groupsOf, linksIn, type Node } from "../../../src/views/artifacts";
+import { contextOf } from "../../../src/views/tree/nodes";
 
 const ID = "f8e1352701d7bdc5cdd624e623013f43";
 const run = (runId: string, more: Partial<RunState> = {}): RunState => ({ runId, name: "build", format: "role_loop", status: "running", ...more });
