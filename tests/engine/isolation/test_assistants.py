@@ -282,6 +282,53 @@ async def test_a_program_that_an_agent_wrote_into_settings_of_git_is_not_started
         assert not started.exists()
 
 
+#: A repository of its own below the worktree, made by the agent, and what its settings start.
+_GIT = "git -c user.name=a -c user.email=a@b"
+INNER = f"mkdir -p {{at}}; cd {{at}}; git init -q; echo 1 > f; {_GIT} add -A; {_GIT} commit -q -m x"
+STARTS = {
+    "filter": "git config filter.x.clean '{touch}'; echo '* filter=x' > $(git rev-parse --git-dir)/info/attributes",
+    "monitor": "echo '#!/bin/sh\n{touch}' > .git/m; chmod +x .git/m; git config core.fsmonitor $PWD/.git/m",
+    "elsewhere": "git config filter.x.clean '{touch}'; echo '* filter=x' > .git/info/attributes; mv .git ../away;"
+    ' echo "gitdir: $PWD/../away" > .git',
+}
+
+
+@pytest.mark.parametrize("at", ["sub", "deep/er/sub"])
+@pytest.mark.parametrize("how", STARTS)
+async def test_a_program_of_a_repository_that_an_agent_made_in_the_worktree_is_not_started(
+    project: Isolated, tmp_path: Path, at: str, how: str
+) -> None:
+    started = tmp_path / "started"
+    inner = f"{INNER.format(at=at)}; {STARTS[how].format(touch=f'touch {started}; cat')}; rm -f {started}; echo 2 > f"
+    project.prepare({"text": "one", "bash": inner}, {"text": "two", "bash": "touch done"})
+    run_id = (await project.run()).end["runId"]
+    assert project.engine is not None
+    assert not started.exists()
+    await project.engine.restore(run_id, 1, None)
+    for decision in ("apply", "keep", "discard"):
+        told = await project.decide(run_id, decision)
+        if decision == "keep":  # what is in no commit of ours would be lost
+            assert f"has files that are not committed ({at}" in told["told"]
+        assert not started.exists()
+
+
+async def test_a_repository_in_the_worktree_is_committed_as_the_commit_that_it_is_at(project: Isolated) -> None:
+    project.prepare(
+        {"text": "one", "bash": INNER.format(at="sub")},
+        {
+            "text": "two",
+            "bash": f"cd sub; echo 2 > f; {_GIT} commit -q -a -m y; git rev-parse HEAD > ../at; echo 3 > f",
+        },
+        {"text": "three", "bash": "rm -rf sub; echo plain > sub; touch done"},
+    )
+    facts = await project.run()
+    first, second, third = [one["commit"] for one in facts.of("worktree_committed")][:3]
+    at = git(project.root, "show", f"{second}:at").strip()
+    assert git(project.root, "ls-tree", second, "sub").split()[:3] == ["160000", "commit", at]
+    assert git(project.root, "ls-tree", first, "sub").split()[2] != at
+    assert git(project.root, "show", f"{third}:sub") == "plain\n"
+
+
 async def test_a_fork_goes_on_from_what_the_iterations_before_had_made(project: Isolated) -> None:
     project.prepare({"text": "one", "bash": "echo 1 > a.py"}, {"text": "two", "bash": "echo 2 >> a.py; touch done"})
     first = (await project.run()).end["runId"]

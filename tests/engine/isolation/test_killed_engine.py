@@ -181,7 +181,7 @@ STEPS = [
 ]
 USUAL = [("half", "worktree", 1), ("half", "add", 1), ("lock", "update-ref", 1)]
 #: Commands of Git of such a run.
-COMMANDS = 24
+COMMANDS = 27
 
 
 def of_ring(steps: list[tuple[str, str, int]]) -> list[Any]:
@@ -219,7 +219,7 @@ async def test_a_run_goes_on_whose_engine_was_killed_after_each_command_of_git(t
 
 #: Of what a person decides, with the command that it is told by.
 DECISIONS = {
-    "apply": [("after", "any", number) for number in range(1, 14)] + [("half", "checkout-index", 1)],
+    "apply": [("after", "any", number) for number in range(1, 15)] + [("half", "checkout-index", 1)],
     "restore": [("after", "any", number) for number in range(1, 12)]
     + [("half", "read-tree", 1), ("lock", "update-ref", 1)],
     "keep": [("after", "worktree", 1)],

@@ -18,7 +18,10 @@ from loop_ls.engine.runs.isolation.worktree import GITLINK, MOST_TOLD, Worktree,
 
 Status = Literal["added", "changed", "deleted"]
 _STATUS: dict[str, Status] = {"A": "added", "D": "deleted"}
-_SHOWN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/")
+_SHOWN = (
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--src-prefix=a/", "--dst-prefix=b/"),
+    "--submodule=short",  # else Git works in them, by their settings
+)
 #: Characters of a diff that are shown.
 MOST_SHOWN = 400_000
 

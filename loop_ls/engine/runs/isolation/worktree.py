@@ -10,6 +10,7 @@ import asyncio
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
@@ -161,7 +162,7 @@ class Worktree:
         git = Git.of(self.root, folder, GIT_INDEX_FILE=str(index), **await self.who())
         if not index.exists():
             await git.asked("read-tree", tip)
-        added = await git.run("add", "-A", "--ignore-errors", ".")
+        added = await _added(git)
         now = (await git.asked("write-tree")).out.strip()
         if now != tree:
             made = await git.asked("commit-tree", now, "-p", tip, text=f"{title}\n")
@@ -223,11 +224,12 @@ class Worktree:
             return f"The worktree stays in {folder}: {why}."
         words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignored", "--untracked-files=normal")
         index = self.own / "index"
-        more = {"GIT_INDEX_FILE": str(index)} if index.exists() else {}
-        left = await Git.of(self.root, folder, **more).run(*words)
+        git = Git.of(self.root, folder, **({"GIT_INDEX_FILE": str(index)} if index.exists() else {}))
+        left = await git.run(*words, "--ignore-submodules=all")
         if left.status:
             return f"The worktree stays in {folder}: {left.why}."
-        named = sorted({shown(part[3:]) for part in left.parts})
+        inner = await asyncio.to_thread(_filled, folder, await _repositories(git))
+        named = sorted({shown(path) for path in (*(part[3:] for part in left.parts), *inner)})
         if named:
             listed = ", ".join(named[:MOST_TOLD]) + (", ..." if len(named) > MOST_TOLD else "")
             return f"The worktree stays in {folder}: it has files that are not committed ({listed})."
@@ -250,6 +252,29 @@ class Worktree:
 
     async def tip(self) -> str | None:
         return await self._commit_of(self.ref)
+
+
+async def _repositories(git: Git) -> list[str]:
+    """Folders of which the index knows that each is a repository of its own. Raises `Failure`."""
+    entries = (entry.partition("\t") for entry in (await git.asked("ls-files", "-s", "-z")).parts)
+    return [path for about, _, path in entries if about.startswith(f"{GITLINK} ")]
+
+
+def _filled(folder: str, repositories: Iterable[str]) -> list[str]:
+    """Those that are there, with all that is in them alone."""
+    return [path for path in repositories if os.path.lexists(Path(folder, path, ".git"))]
+
+
+async def _added(git: Git) -> Said:
+    """All that is there, into the index. Of a repository inside, only the commit is looked at: to see whether its files
+    were changed, Git would work by its settings, which may start any program."""
+    inner = await _repositories(git)
+    if inner:
+        text = "".join(f"{path}\0" for path in inner)
+        await git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", text=text)
+    but = "".join(f":(exclude,literal){path}\0" for path in inner)
+    words = ("add", "-A", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
+    return await git.run(*words, text=f".\0{but}")
 
 
 async def unknown_filter(git: Git) -> str | None:
