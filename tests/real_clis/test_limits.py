@@ -31,7 +31,7 @@ async def test_a_program_that_used_up_its_steps_answers_without_tools(workplace:
     assert workplace.made
 
 
-@pytest.mark.parametrize("tools", [["Read"], ["Bash"]])
+@pytest.mark.parametrize("tools", [["Read"], ["Read", "Task", "Agent", "TodoWrite"], ["Bash"]], ids=" ".join)
 async def test_a_role_that_names_its_tools_has_no_others(workplace: Workplace, tools: list[str]) -> None:
     workplace.model_says(workplace.agent.writes(workplace.root))
     role(workplace, tools=tools)

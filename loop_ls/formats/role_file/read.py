@@ -19,6 +19,9 @@ ROLE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 TIERS, INHERIT = ("sonnet", "opus", "haiku"), "inherit"
 _READING = frozenset({"read", "grep", "glob", "ls", "file_read", "file_list", "file_search", "notebookread"})
 
+#: Tools of Claude Code that no stage gets, or that change nothing: a role that names them only reads all the same.
+_BESIDE = frozenset({"task", "agent", "todowrite", "todoread", "skill", "exitplanmode"})
+
 
 def read_role(text: str | Text, path: str) -> tuple[str, JsonObject] | None:
     """The name of a role and its values as the setting `roles` holds them; None: the file is no role."""
@@ -67,4 +70,4 @@ def access_of(tools: Sequence[str]) -> Access:
     """What a role may do that names its tools alone."""
     if not tools:
         return "minimal"
-    return "readonly" if all(tool.lower() in _READING for tool in tools) else "full"
+    return "readonly" if all(tool.lower() in _READING | _BESIDE for tool in tools) else "full"

@@ -120,6 +120,23 @@ async def test_RB_136_a_role_of_the_project_has_its_own_instructions_and_model(p
     assert (request.model, request.system, request.tools) == ("other", "Test everything.", ())
 
 
+@pytest.mark.parametrize("role", ["plan", "coder", "reviewer"])
+async def test_RB_136_a_role_that_comes_with_the_product_is_told_what_it_is_in_a_sentence(
+    project: EngineProject, role: str
+) -> None:
+    """`You are the plan of a team. Studies the goal` was none."""
+    project.define("own", roles=[{"name": "write", "role": role, "prompt": "Say APPROVED."}])
+    project.say(write="APPROVED")
+    await project.run("own")
+    [request] = project.models.asked("write")
+    told = {
+        "plan": "studies the goal and writes steps that others carry out.",
+        "coder": "carries out what was planned, and runs the checks.",
+        "reviewer": "judges what was done and says what is missing.",
+    }[role]
+    assert request.system == f"Your role in a team is `{role}`: {told}"
+
+
 async def test_RB_106_where_there_is_no_sandbox_a_role_that_would_have_a_shell_is_told_that_it_has_none(
     project: EngineProject,
 ) -> None:

@@ -105,6 +105,26 @@ def test_agents_without_a_system_prompt_get_the_persona_before_the_message(diale
     assert not [word for word in said.words if "do it" in word or "repair" in word]
 
 
+@pytest.mark.parametrize("access", ["full", "readonly-shell", "readonly", "minimal"])
+def test_claude_code_is_told_of_no_tool_that_it_has_not(access: Any) -> None:
+    """It warned of `MultiEdit` at each start. What is denied is what the program has today."""
+    words = list(Claude().said(Assignment("go", access=access, alone=True, session="x"), str).words)
+    given = {name for option in ("--tools", "--disallowedTools") if option in words for name in _listed(words, option)}
+    assert given - {""} <= CLAUDE_HAS
+    assert (access == "full") == ("Agent" in given)
+
+
+#: Of what the real program lists at its start, or starts beside itself.
+CLAUDE_HAS = {
+    *("Read", "Grep", "Glob", "Agent", "CronCreate", "CronDelete", "ScheduleWakeup", "Workflow", "RemoteTrigger"),
+    *("Monitor", "SendMessage", "EnterWorktree", "ExitWorktree"),
+}
+
+
+def _listed(words: list[str], option: str) -> list[str]:
+    return words[words.index(option) + 1].split(",")
+
+
 SERVED = Served(("shell", "todo_add"), "the key to our tools")
 
 

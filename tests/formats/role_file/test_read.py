@@ -34,6 +34,8 @@ def test_keys_stand_above_the_instructions() -> None:
     ("tools", "found", "access"),
     [
         ("Read, Grep", ["Read", "Grep"], "readonly"),
+        ("Read, Task, TodoWrite", ["Read", "Task", "TodoWrite"], "readonly"),
+        ("Read, TodoWrite, Write", ["Read", "TodoWrite", "Write"], "full"),
         ("[Read, Bash]", ["Read", "Bash"], "full"),
         ("Read, mcp__tickets__find", ["Read", "mcp__tickets__find"], "full"),
         ("[]", [], "minimal"),
@@ -101,8 +103,9 @@ def test_they_are_a_layer_of_the_settings(tmp_path: Path) -> None:
     write(tmp_path, ".loop-ls.yaml", "roles: {tester: {maxSteps: 5}}\n")
     roles = load_settings(str(tmp_path))[0].raw["roles"]
     assert set(roles) == {"tester", "only"}
-    assert roles["tester"] == {"access": "full", "maxSteps": 5, "instructions": "Ours."}
-    assert roles["only"]["access"] == "readonly"
+    own = {"access": "full", "maxSteps": 5, "instructions": "Ours."}
+    assert roles["tester"] == {**own, "file": "roles/tester.md"}, "consent names it"
+    assert (roles["only"]["access"], roles["only"]["file"]) == ("readonly", ".claude/agents/only.md")
 
 
 def test_a_link_out_of_the_project_is_no_role(tmp_path: Path) -> None:
