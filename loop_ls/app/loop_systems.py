@@ -96,7 +96,8 @@ def _run_enhance(parts: EngineParts) -> Program:
     from loop_ls.engine.bodies.workflow import WorkflowProgram
     from loop_ls.engine.enhance.program import EnhanceProgram
 
-    return EnhanceProgram(WorkflowProgram(facts_of=parts.facts_of), parts.validate, parts.facts_of, parts.secret_forms)
+    workflow = WorkflowProgram(facts_of=parts.facts_of)
+    return EnhanceProgram(workflow, parts.validate, parts.facts_of, parts.secret_forms, parts.folder)
 
 
 def _prepare_assistant(parts: EngineParts) -> Preparer:

@@ -170,7 +170,8 @@ class Engine:
         self.journal.forgotten += self.forgotten
         try:
             await self._take_up()
-            await self._undo_interrupted()
+            if self._workers is not None:
+                await self._undo_interrupted()
             await self._finish_restoring()
         except BaseException:
             await self.journal.close()
@@ -203,6 +204,7 @@ class Engine:
             unsure = run.state.reason == REPAIRED or (self.journal.storage.rebooted and run.state.status in WORKING)
             self.journal.append(run_id, facts=await self._back(run, in_flight, unsure))
             self._crash_recovery.add(run, bool(in_flight))
+        await self._undo_interrupted()  # before a run goes on and writes again
         self._crash_recovery.open()
 
     def _stands(self, run_id: str, why: JournalRefused | None) -> None:
@@ -816,6 +818,8 @@ class Engine:
         from loop_ls.engine.runs.isolation.decide import undo
 
         for run_id, placing in left:
+            if self._workers is not None and run_id in self._runs.live:
+                continue  # it goes on already, and puts back what it has left itself
             try:
                 warned = await asyncio.to_thread(undo, await self._runs.state(run_id), placing)
                 if warned is not None:

@@ -29,6 +29,7 @@ from loop_ls.engine.core.ports import Failure, Recorder
 from loop_ls.engine.enhance.plan.bundle import ALONE, Bundle
 from loop_ls.engine.enhance.plan.working_copy import differences
 from loop_ls.engine.enhance.report.report import Mask
+from loop_ls.engine.runs.isolation.put_in_place import FOLDER, Moved, PutInPlace
 from loop_ls.formats.workflow.model import Workflow
 from loop_ls.formats.workflow.read import read_workflow
 from loop_ls.index.disk.uris import uri_of
@@ -107,12 +108,18 @@ class EditorTarget:
 
 class FileTarget:
     """Nobody has the file open: it is read and written here, whole or not at all. `others` are further files of the
-    bundle, by path."""
+    bundle, by path; `data` is the engine's folder, in which it is kept what several of them were."""
 
     def __init__(
-        self, recorder: Recorder, path: Path, bundle: Bundle = ALONE, others: Mapping[str, Path] | None = None
+        self,
+        recorder: Recorder,
+        path: Path,
+        bundle: Bundle = ALONE,
+        others: Mapping[str, Path] | None = None,
+        data: Path | None = None,
     ) -> None:
         self._recorder, self._path, self._bundle, self._others = recorder, path, bundle, others or {}
+        self._placing = None if data is None else PutInPlace.of(data / FOLDER / recorder.run_id)
         self._paths = {bundle.primary: path, **self._others}
 
     async def current(self, place: Place, known: str) -> str:
@@ -136,7 +143,7 @@ class FileTarget:
                 return {"outcome": "refused", "failureReason": moved}
             if not isinstance(held := await self._read(), str):
                 return {"outcome": "document_invalid", "failureReason": held["trouble"]}
-            return await asyncio.to_thread(written_together, self._paths, sent)
+            return await asyncio.to_thread(written_together, self._paths, sent, self._placing)
 
         def facts(told: EditAnswer) -> Sequence[Fact]:
             plan_id, text, outcome = sent.plan_id, text_hash(sent.text), told["outcome"]
@@ -176,20 +183,47 @@ def written(path: Path, sent: Sent) -> EditAnswer:
     return written_together({sent.bundle.primary: path}, sent)
 
 
-def written_together(paths: Mapping[str, Path], sent: Sent) -> EditAnswer:
-    """Write the files whole, all of them or none, unless one is another by now (EB-066). Never raises. A file that has
-    its new text already was written before a crash, and the others follow."""
+def written_together(paths: Mapping[str, Path], sent: Sent, placing: PutInPlace | None = None) -> EditAnswer:
+    """Write the files whole, all of them or none, unless one is another by now (EB-066). Never raises. With `placing`
+    several are put back at the next start of an engine that was killed in the middle. A file that has its new text
+    already was written before a crash, and the others follow."""
     try:
+        if placing is not None:
+            placing.put_back()
         before, after = sent.bundle.apart(sent.base), sent.bundle.apart(sent.text)
         held = {path: _text_of(whole) for path, whole in paths.items()}
         known = {path: (text_hash(before[path]), text_hash(after[path])) for path in paths}
         if any(text_hash(text) not in known[path] for path, text in held.items()):
             text = sent.bundle.joined(held)
             return {"outcome": "stale", "text": text, "failureReason": "the file was changed in the meantime"}
-        replace_all({paths[path]: after[path] for path in paths if held[path] != after[path]})
+        changed = {path: after[path] for path in paths if held[path] != after[path]}
+        if placing is None or len(changed) < 2:
+            replace_all({paths[path]: text for path, text in changed.items()})
+        else:
+            _put(placing, paths, changed)
+    except Moved as moved:
+        return {"outcome": "stale", "failureReason": f"`{moved.path}` was changed in the meantime"}
     except (OSError, ValueError) as error:
         return {"outcome": "refused", "failureReason": str(error)}
     return {"outcome": "applied", "text": sent.text}
+
+
+def _put(placing: PutInPlace, paths: Mapping[str, Path], texts: Mapping[str, str]) -> None:
+    """Raises `Moved` and `OSError`; then all files are as they were."""
+    [top] = {whole.parents[path.count("/")] for path, whole in paths.items()}
+    placing.prepare()
+    placing.keep(top, texts)
+    for path, text in texts.items():
+        new = placing.new / path
+        new.parent.mkdir(0o700, parents=True, exist_ok=True)
+        new.write_bytes(text.encode("utf-8"))
+        new.chmod(paths[path].stat().st_mode & 0o777)
+    try:
+        placing.put(top, [*texts])
+    except (Moved, OSError):
+        placing.put_back()
+        raise
+    placing.forget()
 
 
 def judged(sent: Sent, told: EditAnswer) -> Ack:

@@ -66,12 +66,13 @@ _NOT_RESTORED = frozenset({"converged", "apply_rejected", "file_changed"})
 @dataclass(frozen=True)
 class EnhanceProgram:
     """`validate` is the checker's, passed in: the engine knows no rules. `secrets` are texts that are
-    never shown, and `environ` where the values of `env` come from."""
+    never shown, and `data` is the engine's data folder."""
 
     workflow: WorkflowProgram
     validate: Validate
     facts: Facts
     secrets: Callable[[Plan], Sequence[str]] = lambda plan: ()
+    data: Path | None = None
 
     async def run(self, plan: Plan, recorder: Recorder, models: Models) -> Outcome:
         """Raises `Stopped` when a person stops the loop, or a pause lasts too long."""
@@ -380,7 +381,8 @@ class _Loop:
     def _edit_target(self) -> EditTarget:
         others = {path: Path(self.plan.root, path) for path in self.bundle.others}
         if self.plan.details.get("headless"):
-            return FileTarget(self.recorder, Path(self.plan.root, self.plan.path), self.bundle, others)
+            own = Path(self.plan.root, self.plan.path)
+            return FileTarget(self.recorder, own, self.bundle, others, self.program.data)
         uri = text_field(self.plan.details, "uri") or uri_of(Path(self.plan.root, self.plan.path))
         uris = {path: uri_of(whole) for path, whole in others.items()}
         return EditorTarget(self.recorder, uri, self.knobs.ack_timeout_seconds, uris)

@@ -17,6 +17,7 @@ from loop_ls.engine.enhance.invariants.violations import judged_elsewhere
 from loop_ls.engine.enhance.plan.apply import OtherFile, Planned, Planning
 from loop_ls.engine.enhance.plan.bundle import Bundle
 from loop_ls.engine.enhance.plan.plan_context import maxima
+from loop_ls.engine.runs.isolation.put_in_place import FOLDER, PutInPlace, interrupted
 from loop_ls.engine.service import Engine
 from loop_ls.index.document import Document
 from tests.engine.enhance.flows import CALLEE, FLOW, PlanningCase, errors_of, planning_case
@@ -186,6 +187,64 @@ def test_EB_133_what_a_crash_cut_off_is_written_to_its_end(tmp_path: Path) -> No
     assert [path.read_text() for path in paths.values()] == [MAIN + "# more\n", KIND]
     assert sorted(one.name for one in tmp_path.iterdir()) == ["report.yaml", "write.yaml"]
     assert paths["report.yaml"].stat().st_mode & 0o777 == 0o640
+
+
+class Killed(BaseException):
+    """The engine is gone: nothing of it runs any more."""
+
+
+def killed_between(paths: dict[str, Path], sent: Sent, placing: PutInPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write of which the first file was replaced."""
+    with monkeypatch.context() as patched:
+        replaced, real = list[Path](), PutInPlace._replace
+
+        def once(self: PutInPlace, source: Path, target: Path, number: int) -> None:
+            if replaced:
+                raise Killed
+            replaced.append(target)
+            real(self, source, target, number)
+
+        patched.setattr(PutInPlace, "_replace", once)
+        with pytest.raises(Killed):
+            written_together(paths, sent, placing)
+
+
+def test_EB_133_of_several_files_a_kill_leaves_none_half_written(tmp_path: Path, monkeypatch: Any) -> None:
+    (root := tmp_path / "root").mkdir()
+    paths, sent = files_of(root)
+    placing = PutInPlace.of(tmp_path / FOLDER / "run-1")
+    killed_between(paths, sent, placing, monkeypatch)
+    assert [path.read_text() for path in paths.values()] != [MAIN, WRITE]
+    [(run_id, left)] = interrupted(tmp_path)
+    assert (run_id, left.put_back().begun) == ("run-1", True)
+    assert [path.read_text() for path in paths.values()] == [MAIN, WRITE]
+    assert interrupted(tmp_path) == []
+
+
+def test_EB_133_a_loop_that_goes_on_after_a_kill_writes_them_again(tmp_path: Path, monkeypatch: Any) -> None:
+    (root := tmp_path / "root").mkdir()
+    paths, sent = files_of(root)
+    paths["report.yaml"].chmod(0o640)
+    placing = PutInPlace.of(tmp_path / FOLDER / "run-1")
+    killed_between(paths, sent, placing, monkeypatch)
+    assert written_together(paths, sent, placing)["outcome"] == "applied"
+    assert [path.read_text() for path in paths.values()] == [MAIN + "# more\n", KIND]
+    assert paths["report.yaml"].stat().st_mode & 0o777 == 0o640
+    assert (sorted(one.name for one in root.iterdir()), interrupted(tmp_path)) == (["report.yaml", "write.yaml"], [])
+
+
+async def test_EB_133_an_engine_puts_back_what_it_was_killed_in(project: EngineProject, monkeypatch: Any) -> None:
+    engine = await project.open()
+    project.models.script["words"] = ["good"]
+    run_id = (await begun(project, engine, headless=True))["runId"]
+    await until(engine, run_id, ended)
+    await engine.close()
+    paths, sent = files_of(project.root)
+    killed_between(paths, sent, PutInPlace.of(project.data / FOLDER / run_id), monkeypatch)
+    engine = await project.open()
+    assert [path.read_text() for path in paths.values()] == [MAIN, WRITE]
+    told = [one.body["message"] for one in await engine.facts_of(run_id) if one.body.get("code") == "apply_interrupted"]
+    assert told == ["The engine was stopped while it applied the changes. Your files are as before."]
 
 
 def test_EB_133_nothing_is_written_through_a_link_with_the_name_of_the_new_file(tmp_path: Path) -> None:
