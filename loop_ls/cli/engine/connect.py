@@ -107,7 +107,7 @@ def _options_for(names: Iterable[str]) -> list[str]:
 
 def _details(answer: Refusal) -> list[str]:
     match answer["code"]:
-        case "input_required":
+        case "input_required" | "missing_field":  # a start by its name has a code of its own over HTTP
             return _options_for(answer.get("names", ()))
         case "file_has_errors":
             found = answer.get("findings", ())

@@ -145,6 +145,13 @@ async def test_RB_122_what_ends_a_loop_is_told_where_its_file_does_not_say(serve
     )
 
 
+async def test_RB_020_a_start_at_the_prompt_is_told_how_to_give_what_is_missing(served: ServedProject) -> None:
+    tone = {"name": "tone", "description": "How it sounds"}
+    served.define("strict", parameters=[tone])
+    told = await Prompt(served).type("/loops start strict Write a poem.")
+    assert ("The run needs `tone`." in told, "give: --param tone=TEXT" in told) == (True, True)
+
+
 async def test_RB_123_a_loop_started_at_the_prompt_is_shown_live_and_the_prompt_comes_back_at_its_end(
     served: ServedProject,
 ) -> None:
