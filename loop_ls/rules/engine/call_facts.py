@@ -6,6 +6,7 @@ of one file makes the rules of another run again only when it matters to them.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from loop_ls.text.record import equal_record
@@ -67,6 +68,10 @@ class Call(NamedTuple):
         return name in self.supplies or (name == "item" and self.loop_mode == "iterate")
 
 
+#: Names of which is remembered who does not supply them.
+_MOST_NAMES = 64
+
+
 @equal_record
 class Callers:
     """All calls of this file, in the order of their files."""
@@ -78,8 +83,21 @@ class Callers:
         return tuple(call for call in self.calls if call.kind == "loop")
 
     def without(self, name: str) -> tuple[Call, ...]:
-        """The calls that do not supply a variable."""
-        return tuple(call for call in self.calls if not call.gives(name))
+        """The calls that do not supply a variable: looked for once, since a workflow may be called from many places."""
+        known = self._without
+        if name not in known:
+            if len(known) >= _MOST_NAMES:
+                known.clear()
+            known[name] = tuple(call for call in self.calls if not call.gives(name))
+        return known[name]
+
+    def give(self, name: str) -> bool:
+        """Whether some call supplies a variable."""
+        return len(self.without(name)) < len(self.calls)
+
+    @cached_property
+    def _without(self) -> dict[str, tuple[Call, ...]]:
+        return {}
 
 
 @equal_record

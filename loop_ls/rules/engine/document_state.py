@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import chain
 from operator import is_not
@@ -15,7 +16,7 @@ from loop_ls.rules.engine.finding_builder import FindingBuilder
 from loop_ls.rules.engine.invalidation import changed_topics, difference
 from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.rule_selection import Plan
-from loop_ls.rules.engine.tracked_view import OUTSIDE, Topic
+from loop_ls.rules.engine.tracked_view import OUTSIDE, Askers, Topic, kind_of
 from loop_ls.rules.engine.work_unit import (
     Unit,
     late_of_element,
@@ -51,6 +52,8 @@ class Session:
         self._elements: dict[Element, tuple[Unit, ...]] = {}
         self._whole = [Unit(of_document(check)) for check in plan.wide.get(place, ())]
         self._readers: dict[Topic, set[Unit]] = {}
+        self._askers: Askers = defaultdict(set)
+        self._asked: dict[frozenset[int], Plan] = {}
         self._speaking: set[Unit] = set()
         self._late: set[Unit] = set()
         self._stale_late: set[Unit] = set()
@@ -185,12 +188,23 @@ class Session:
             if unit in self._late:
                 self._stale_late.add(unit)
             elif not unit.would_hear_the_same(world, about):
-                self._run(unit, world)
+                self._run(unit, world, about)
 
-    def _run(self, unit: Unit, world: QueryContext) -> None:
+    def _plan_about(self, topics: Iterable[Topic]) -> Plan:
+        """The rules that ask about such topics."""
+        checks = frozenset(chain.from_iterable(self._askers[kind] for kind in set(map(kind_of, topics))))
+        if checks not in self._asked:
+            self._asked[checks] = self.plan.asked(checks)
+        return self._asked[checks]
+
+    def _run(self, unit: Unit, world: QueryContext, about: Sequence[Topic] = ()) -> None:
+        """`about`: only these topics changed since it ran."""
         self._silence(unit)
-        before = unit.topics
-        unit.run(world)
+        before = frozenset(unit.topics)
+        if about:
+            unit.run_some(world, about, self._plan_about(about), self._askers)
+        else:
+            unit.run(world, self._askers if self._remembers else None)
         self._kept(unit)
         self._fresh.add(unit)
         if self._remembers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import field
 from typing import NamedTuple
 
@@ -71,6 +71,11 @@ class Plan(NamedTuple):
     def wide_on(self, place: str, traits: Traits) -> tuple[Check, ...]:
         found = self.picked.get((False, place, traits))
         return self._pick(False, place, traits) if found is None else found
+
+    def asked(self, checks: Set[int]) -> Plan:
+        """Only those functions for elements that look beyond their piece and are among these, by `id`."""
+        wide = {place: tuple(one for one in found if id(one) in checks) for place, found in self.wide.items()}
+        return Plan({}, {place: found for place, found in wide.items() if found}, (), self.levels, self.selection, {})
 
     def _pick(self, local: bool, place: str, traits: Traits) -> tuple[Check, ...]:
         """Remembered: the steps of a project have few different sets of keys."""

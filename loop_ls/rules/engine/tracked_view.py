@@ -43,14 +43,32 @@ CYCLES: Topic = "cycles"
 SETTINGS: Topic = "settings"
 
 
+#: By kind of topic: the rules (by `id` of their checks) that have ever asked about it, in any piece.
+Askers = dict[str, set[int]]
+
+
+def kind_of(topic: Topic) -> str:
+    """What a topic is about: `name` of ("name", "draft")."""
+    return topic if isinstance(topic, str) else cast(tuple[str, str], topic)[0]
+
+
 class View:
-    """One rule's, or one element's, sight of the world."""
+    """One rule's, or one element's, sight of the world. Whoever runs several rules says which of them asks: `asker`."""
 
-    __slots__ = ("_answers", "_world")
+    __slots__ = ("_answers", "_askers", "_world", "asker", "count")
 
-    def __init__(self, world: QueryContext) -> None:
+    def __init__(self, world: QueryContext, askers: Askers | None = None) -> None:
         self._world: QueryContext | None = world
         self._answers: dict[Topic, dict[tuple[Any, ...], Any]] = {}
+        self._askers = askers
+        self.asker = 0
+        self.count = 0  # of the questions
+
+    def enter(self, world: QueryContext, topics: Iterable[Topic]) -> None:
+        """See another world, in which only these topics changed: what is known of the others holds."""
+        self._world = world
+        for topic in topics:
+            self._answers.pop(topic, None)
 
     @property
     def topics(self) -> Set[Topic]:
@@ -67,6 +85,9 @@ class View:
         self._world = None
 
     def _ask(self, topic: Topic, question: Callable[..., A], *about: Any) -> A:
+        if self._askers is not None:
+            kind = topic if topic.__class__ is str else topic[0]  # type: ignore[index] # `kind_of`, asked very often
+            self._askers[kind].add(self.asker)
         answers = self._answers.get(topic)
         if answers is None:
             answers = self._answers[topic] = {}
@@ -74,6 +95,7 @@ class View:
         if key in answers:
             return cast(A, answers[key])
         assert self._world is not None, "a rule asks only while it runs"
+        self.count += 1
         answer = answers[key] = question(self._world, *about)
         return answer
 

@@ -14,16 +14,21 @@ from loop_ls.rules.engine.prefilter import of_block, of_element
 from loop_ls.rules.engine.queries import QueryContext
 from loop_ls.rules.engine.registry import Check
 from loop_ls.rules.engine.rule_selection import Plan
-from loop_ls.rules.engine.tracked_view import Topic, View
+from loop_ls.rules.engine.tracked_view import Askers, Topic, View
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping
 from loop_ls.text.fault import Fault
+from loop_ls.text.invariant import invariant
 from loop_ls.text.position import Position, Span, span
 
 Found = tuple[tuple[Check, Draft], ...]
 #: A finding behind what findings are sorted by: line, column, rule.
 Placed = tuple[tuple[int, int, str], Finding]
-Work = Callable[[View], Iterator[tuple[Check, Draft]]]
+#: With a plan only what stands in that one is done.
+Work = Callable[[View, Plan | None], Iterator[tuple[Check, Draft]]]
+
+#: A unit that has asked so many times what it asked at first is run from the beginning: it keeps old questions.
+_MOST_QUESTIONS = 4
 
 
 class Unit:
@@ -32,7 +37,7 @@ class Unit:
     `placed` are the findings made of `found`, and the positions for which they were made.
     """
 
-    __slots__ = ("found", "placed", "view", "work")
+    __slots__ = ("_most", "found", "placed", "view", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work
@@ -40,11 +45,34 @@ class Unit:
         self.placed: tuple[object, tuple[Placed, ...]] | None = None
         self.take(())
 
-    def run(self, world: QueryContext) -> None:
+    def run(self, world: QueryContext, askers: Askers | None = None) -> None:
         assert self.work is not None
-        self.view = View(world)
-        self.take(tuple(self.work(self.view)))
+        self.view = View(world, askers)
+        self.take(tuple(self.work(self.view, None)))
         self.view.leave()
+        self._most = _MOST_QUESTIONS * self.view.count
+
+    def run_some(self, world: QueryContext, topics: Iterable[Topic], asked: Plan, askers: Askers) -> None:
+        """Run again the rules `asked`, which are all that have ever asked about these topics: the others would be
+        answered as before, and so would these about other topics."""
+        assert self.work is not None
+        assert self.view is not None, "what has not run yet is run as a whole"
+        if self.view.count > self._most:
+            self.run(world, askers)
+            return
+        self.view.enter(world, topics)
+        fresh = tuple(self.work(self.view, asked))
+        again = {id(check) for found in asked.wide.values() for check in found}
+        kept = tuple([one for one in self.found if id(one[0]) not in again])
+        self.take((*kept, *fresh))
+        self.view.leave()
+        invariant(lambda: _shown(self.found) == _shown(self._all_again(world)), "rules that did not ask say the same")
+
+    def _all_again(self, world: QueryContext) -> Found:
+        assert self.work is not None
+        other = Unit(self.work)
+        other.run(world)
+        return other.found
 
     @property
     def topics(self) -> Set[Topic]:
@@ -58,6 +86,11 @@ class Unit:
     def take(self, found: Found) -> None:
         self.found = tuple([one for one in found if not _is_broken_text(*one)])
         self.placed = None
+
+
+def _shown(found: Found) -> list[tuple[str, str, str]]:
+    """What can be compared of findings, in an order of its own."""
+    return sorted((check.rule.code, repr(draft.spot.span), repr(draft.severity)) for check, draft in found)
 
 
 #: Faults behind which keys may have ended up where they do not belong.
@@ -156,41 +189,49 @@ def _local_of_site(plan: Plan, site: Site) -> Iterator[tuple[Check, Draft]]:
 
 
 def wide_of_element(plan: Plan, element: Element) -> Work:
-    def work(view: View) -> Iterator[tuple[Check, Draft]]:
-        for check in plan.wide_on("element", of_element(element)):
+    def work(view: View, asked: Plan | None) -> Iterator[tuple[Check, Draft]]:
+        if asked is None:
+            checks, of_sites = plan.wide_on("element", of_element(element)), True
+        else:  # few enough to be asked whatever they are about
+            checks, of_sites = asked.wide.get("element", ()), len(asked.wide) > ("element" in asked.wide)
+        for check in checks:
+            view.asker = id(check)
             for draft in check.run(element, view):
                 yield check, draft
-        for site in sites(element):
-            yield from _wide_of_site(plan, site, view)
+        for site in sites(element) if of_sites else ():
+            yield from _wide_of_site(asked or plan, site, view)
 
-    return lambda view: _judged(element, work(view))
+    return lambda view, asked: _judged(element, work(view, asked))
 
 
 def late_of_element(plan: Plan, element: Element) -> Work:
     def work(view: View) -> Iterator[tuple[Check, Draft]]:
         for check in plan.last:
+            view.asker = id(check)
             for draft in check.run(element, view):
                 yield check, draft
 
-    return lambda view: _judged(element, work(view))
+    return lambda view, asked: _judged(element, work(view))
 
 
 def wide_of_top(plan: Plan, top: Top) -> Work:
-    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+    def work(view: View, asked: Plan | None) -> Iterator[tuple[Check, Draft]]:
         for site in _inner_sites(top):
-            yield from _wide_of_site(plan, site, view)
+            yield from _wide_of_site(asked or plan, site, view)
 
     return work
 
 
 def _wide_of_site(plan: Plan, site: Site, view: View) -> Iterator[tuple[Check, Draft]]:
     for check in plan.wide_on(site.block.shape.name, of_block(site.block)):
+        view.asker = id(check)
         for draft in check.run(site, view):
             yield check, draft
 
 
 def of_document(check: Check) -> Work:
-    def work(view: View) -> Iterator[tuple[Check, Draft]]:
+    def work(view: View, asked: Plan | None) -> Iterator[tuple[Check, Draft]]:
+        view.asker = id(check)
         for draft in check.run(view):
             yield check, draft
 

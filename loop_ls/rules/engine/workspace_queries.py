@@ -7,6 +7,7 @@ they were made of and outlive it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import NamedTuple
 
 from loop_ls.index.calls import circle_through, innermost_runs
@@ -40,8 +41,9 @@ class Summaries:
         known = self._called.get(document.uri)
         if known is None or not known.holds(workspace):
             name = (workspace.key(document) or "").rpartition("/")[2]
-            naming = tuple(workspace.documents[uri] for uri in workspace.referring.get(name, ()))
-            known = _Called(workspace.roots, workspace.keys, workspace.referring, naming, find(document))
+            uris = tuple(workspace.referring.get(name, ()))
+            naming = tuple(map(workspace.documents.__getitem__, uris))
+            known = _Called(workspace.roots, workspace.keys, workspace.referring, uris, naming, find(document))
             self._called[document.uri] = known
         return known.callers
 
@@ -56,6 +58,7 @@ class _Called(NamedTuple):
     roots: Roots
     keys: Mapping[str, tuple[str, ...]]
     referring: Mapping[str, frozenset[str]]
+    uris: tuple[str, ...]
     naming: tuple[Document, ...]
     callers: Callers
 
@@ -64,7 +67,7 @@ class _Called(NamedTuple):
             workspace.roots is self.roots
             and workspace.keys is self.keys
             and workspace.referring is self.referring
-            and all(workspace.documents.get(one.uri) is one for one in self.naming)
+            and all(map(is_, map(workspace.documents.get, self.uris), self.naming))
         )
 
 

@@ -60,9 +60,10 @@ def misspelt(name: str, view: View, element: Element) -> str | None:
     if view.known(name) is not None:
         return None
     near = view.near_variable(name)
-    calls = view.callers().calls
-    if any(call.gives(name) for call in calls):
+    callers = view.callers()
+    if callers.give(name):
         return None
+    calls = callers.calls
     if near and near != element.name:
         return near
     slips = {found for call in calls if (found := nearest(name, sorted(call.supplies))) is not None}
@@ -252,10 +253,10 @@ def _after_step(name: str, rest: str, view: View) -> tuple[str, str | None] | No
 def _after_name(use: Use, head: str, rest: str, element: Element, view: View) -> tuple[str, str | None] | None:
     name, known = use.name, view.known(head)
     if known is None:
-        calls = view.callers().calls
-        if any(call.gives(name) for call in calls):
+        callers = view.callers()
+        if callers.give(name):
             return None
-        if any(call.gives(head) for call in calls) or head in view.parameters():
+        if callers.give(head) or head in view.parameters():
             return f"Unknown variable `{shortened(name)}`: the argument `{head}` is a string without fields", None
         return _unknown_head(use, element, view)
     if known.mode == "rag":

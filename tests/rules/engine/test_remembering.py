@@ -81,7 +81,7 @@ def test_of_the_world_that_was_asked_nothing_is_kept(workspace: Workspace) -> No
 def test_nothing_runs_twice_for_one_version(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Unit] = []
     run = Unit.run
-    monkeypatch.setattr(Unit, "run", lambda unit, world: (ran.append(unit), run(unit, world))[1])
+    monkeypatch.setattr(Unit, "run", lambda unit, *of: (ran.append(unit), run(unit, *of))[1])
     checker = Checker()
     document = workspace.documents["file:///ws/flow.yaml"]
     checker.findings(workspace, document)
@@ -104,7 +104,7 @@ def test_what_has_just_run_is_not_asked_whether_it_is_still_true(
     checker = Checker()
     document = workspace.documents["file:///ws/flow.yaml"]
     checker.findings(workspace, document)
-    monkeypatch.setattr(Unit, "run", lambda unit, world: (ran.append(unit), run(unit, world))[1])
+    monkeypatch.setattr(Unit, "run", lambda unit, *of: (ran.append(unit), run(unit, *of))[1])
     monkeypatch.setattr(View, "still_true", lambda view, *of: (asked.append(view), still_true(view, *of))[1])
     edited = document.edit(Span(Position(6, 11), Position(6, 12)), "c")
     checker.findings(workspace.with_document(edited), edited)

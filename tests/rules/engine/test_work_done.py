@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -16,7 +16,9 @@ from loop_ls.rules.engine.checker import Checker
 from loop_ls.rules.engine.document_state import Session
 from loop_ls.rules.engine.finding import Finding
 from loop_ls.rules.engine.finding_builder import FindingBuilder
-from loop_ls.rules.engine.tracked_view import View
+from loop_ls.rules.engine.queries import QueryContext
+from loop_ls.rules.engine.rule_selection import Plan
+from loop_ls.rules.engine.tracked_view import Askers, Topic, View
 from loop_ls.rules.engine.work_unit import Unit
 from loop_ls.testing.fixture import HEAD, MODEL
 from loop_ls.text.position import Position, Span
@@ -169,6 +171,37 @@ def test_an_edit_of_another_file_runs_only_the_rules_about_its_errors(
     calling = checker._sessions[flow.uri]._elements[flow.elements[2]]
     assert counts.of("run") == [calling[2]]
     assert counts.of("still_true") != []
+
+
+def test_a_constant_that_is_renamed_asks_the_rules_about_constants_alone(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = FLOW.replace("'About {{input}}'", "'About {{input}} in {{env.TONE}}'").replace("{{a}}", "{{a}} {{env.TONE}}")
+    flow = Document.open("file:///ws/flow.yaml", text)
+    workspace, checker = workspace.with_document(flow), Checker(PROFILES)
+    checker.findings(workspace, flow)
+    asked: list[set[str]] = []
+    run_some = Unit.run_some
+
+    def counted(unit: Unit, world: QueryContext, topics: Sequence[Topic], plan: Plan, askers: Askers) -> None:
+        if "env" in topics:
+            asked.append({check.rule.code for checks in plan.wide.values() for check in checks})
+        run_some(unit, world, topics, plan, askers)
+
+    monkeypatch.setattr(Unit, "run_some", counted)
+    for old, new, unknown in (("TONE: dry", "TONES: dry", 2), ("TONES: dry", "TONE: dry", 0)):
+        asked.clear()
+        flow = typed(flow, old, new)
+        workspace = workspace.with_document(flow)
+        found = checker.findings(workspace, flow)
+        assert len(asked) == 2
+        assert set.union(*asked) == {"WF503", "WF511"}
+        assert [one.rule for one in found].count("WF511") == unknown
+        assert shown(found) == shown(Checker(PROFILES).findings(workspace, flow))
+
+
+def shown(found: tuple[Finding, ...]) -> list[tuple[object, ...]]:
+    return [(one.rule, one.span, one.message, one.related) for one in found]
 
 
 def test_an_edit_where_nothing_is_found_leaves_the_answer_as_it_is(workspace: Workspace) -> None:
