@@ -17,6 +17,7 @@ from loop_ls.syntax.incremental.chunks import flagged as _flagged
 from loop_ls.syntax.incremental.piece import Chunk, Piece, Source, pieces
 from loop_ls.syntax.incremental.single_line_edit import spliced
 from loop_ls.syntax.incremental.split import START, Follower, Kind, Unit, cut
+from loop_ls.syntax.json.one_text import with_text
 from loop_ls.syntax.json.reader import JsonReader
 from loop_ls.syntax.merge_conflicts import Conflict, conflict_fault, find_conflicts, is_marker, without_markers
 from loop_ls.syntax.nodes import Mapping, Scalar
@@ -165,11 +166,17 @@ _NOTHING = Chunks.of([Chunk((), "lead", START, START, "end", (Piece(None, "lead"
 
 
 class _JsonTree(Tree):
-    """Read again as a whole by each edit: JSON files are small, and a bracket may change all that follows."""
+    """Read again as a whole by each edit but one inside a text: a bracket may change all that follows."""
 
     __slots__ = ()
 
     def after(self, text: Text, change: Change) -> Tree:
+        if change.removed == change.added == 1 and not self.conflicts:
+            chunk = with_text(self._cut.chunks[0], change.first, text.line(change.first))
+            if chunk is not None:
+                tree = _JsonTree(text, Chunks.of([chunk]), (), ())
+                invariant(lambda: repr(tree.pieces) == repr(read_json(text).pieces), "an edit of a text is only that")
+                return tree
         return read_json(text)
 
 
