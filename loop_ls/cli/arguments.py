@@ -24,7 +24,7 @@ def print_json(answer: Mapping[str, object]) -> int:
 def a_name(text: str) -> str:
     """A type of argparse: raises `ArgumentTypeError` for nothing, as a variable of a script gives that is not set."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; name one, or leave the option out")
+        raise argparse.ArgumentTypeError("it is empty; set a value, or omit the option")
     return text
 
 

@@ -106,9 +106,9 @@ ENDINGS: dict[str, Ending] = {
     "unfixable": Ending("limit", "editing the file cannot fix it"),
     "planner_error": Ending("limit", "the planner gave no usable answer"),
     "apply_rejected": Ending("limit", "the change was not applied"),
-    "file_changed": Ending("limit", "the file is not what was tried"),
+    "file_changed": Ending("limit", "the file differs from what was tried"),
     "improved": Ending("limit", "improved, not converged"),
-    "void": Ending("limit", "its trials do not count"),
+    "void": Ending("limit", "its trials were invalid"),
     "error": Ending("failure", "failed"),
     "rejected": Ending("failure", "rejected"),
     "timeout": Ending("failure", "timed out"),
@@ -233,6 +233,11 @@ def line(
         case "stopped":
             stopped, colon, why = words.partition(": ")
             return f"{stopped}{where}{colon}{why}"
+
+
+def failure_words(kind: str) -> str:
+    """What failed in a round, by the kind of its failure."""
+    return "skipped" if kind == "upstream_failed" else kind.replace("_", " ")
 
 
 def without_stop(sentence: str) -> str:

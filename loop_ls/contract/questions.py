@@ -122,7 +122,7 @@ def only_people(waiting: Mapping[str, object]) -> str:
     answers, run = waiting.get("answers"), str(waiting.get("runId"))[:8]
     listed = answers if isinstance(answers, list) else []
     words = ", ".join(f"`loop-ls runs answer {run} {each['answer']}`" for each in listed)
-    told = f"The owner has to agree: only a person may answer this. {waiting.get('text')}"
+    told = f"The owner must agree: only a person may answer this. {waiting.get('text')}"
     return f"{told} Tell them to run one of {words}."
 
 

@@ -679,7 +679,7 @@ class Engine:
                 await self._require_editor(verb, state, given or {}, speaker)
             try:
                 if run is None:
-                    raise Refused("wrong_status", f"Run {found} is {state.status}: no answer counts any more.")
+                    raise Refused("wrong_status", f"Run {found} is {state.status}: answers are no longer accepted.")
                 return await TELL[verb](run, self.journal, given or {}, None if speaker is None else speaker.told)
             except Refused as refused:
                 answered = (await self.views.of(found)).rounds.answered
@@ -696,7 +696,7 @@ class Engine:
         plan = as_object((await self._first_fact(state.run_id)).get("plan"))
         if plan.get("headless") and verb == "choose":
             return  # the text says nothing there
-        what = "say what became of an edit" if verb == "acknowledge" else "say what the document holds"
+        what = "report the result of an edit" if verb == "acknowledge" else "report the text of the document"
         await require_editor(speaker, self.editors, state, text_field(plan, "holder"), what)
 
     async def facts_of(self, run_id: str) -> list[Event]:

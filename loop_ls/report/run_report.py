@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from loop_ls.contract.amounts import clock, count, money
-from loop_ls.contract.endings import CHECKS, VERDICTS
+from loop_ls.contract.endings import CHECKS, VERDICTS, short
 from loop_ls.report.local_time import local_time
 from loop_ls.report.terminal_text import first_line, fitted, shown
 from loop_ls.text.json_value import Json, as_object, float_field, int_field, text_field
@@ -54,7 +54,7 @@ def report(state: RunStateView, ending: str, events: Sequence[Event]) -> list[st
     lines = [
         *head,
         *_part("What happened", _middle_left_out([f"{one.at}  {one.told}" for one in _happened(events)])),
-        *_part("Checks that did not always pass", _checks(events)),
+        *_part("Checks with mixed results", _checks(events)),
         *_part("Open findings", _findings(events)),
         *_part("Models and agents", _calls(events)),
         *_part("Last output", _lines(state.get("lastOutput") or "")),
@@ -114,7 +114,9 @@ def _told(event: Event) -> str:
         case "run_started":
             return "started"
         case "completed" | "failed" | "cancelled":
-            return f"ended: {event.get('reason') or event.get('cause') or event.get('kind')}"
+            return (
+                f"ended: {short(text_field(event, 'reason') or text_field(event, 'cause'), text_field(event, 'kind'))}"
+            )
         case "step_failed" | "stage_failed":
             return f"{event.get('step') or event.get('stage')} failed: {_message(event)}"
         case _:
@@ -124,7 +126,7 @@ def _told(event: Event) -> str:
 def _pause(event: Event) -> str:
     match event.get("kind"):
         case "paused" if until := event.get("until"):
-            return f"waits until {_time(until)} for a usage limit: {_first(text_field(event, 'because'))}"
+            return f"waits until {_time(until)} for a usage limit to reset: {_first(text_field(event, 'because'))}"
         case "paused":
             return f"paused ({event.get('reason') or 'user'})"
         case "interrupted":
@@ -133,7 +135,7 @@ def _pause(event: Event) -> str:
             twice = ", one call may have been billed twice" if event.get("mayHavePaidTwice") else ""
             return f"resumed after an interruption{twice}"
         case "stopping":
-            return "was told to stop"
+            return "was asked to stop"
         case _:
             return "continued"
 
@@ -156,7 +158,7 @@ def _warning(event: Event) -> str:
             return f"the last {event.get('repeated')} outputs were {'empty' if event.get('empty') else 'the same'}"
         case "budget_warning":
             spent, cap = money(float_field(event, "spentUsd")), money(float_field(event, "capUsd"))
-            return f"{spent} of {cap} spent" if cap else "most of the tokens are used"
+            return f"{spent} of {cap} spent" if cap else "most of the token limit is used"
         case _:
             return ""
 

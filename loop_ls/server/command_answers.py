@@ -11,7 +11,7 @@ def refused(code: str, message: str, hint: str = "", **details: Json) -> JsonObj
 
 def sentence(answer: JsonObject) -> str:
     """A refusal as a person reads it."""
-    words = [str(answer.get("message") or f"The command was refused ({answer.get('code')}).")]
+    words = [str(answer.get("message") or f"The command was rejected ({answer.get('code')}).")]
     if hint := answer.get("hint"):
         words.append(str(hint))
     return " ".join(words)

@@ -38,7 +38,7 @@ async def register(context: Context) -> None:
             await context.client.ask(lsp.CLIENT_REGISTER_CAPABILITY, {"registrations": registrations})
             context.client.watches_files = context.client.facts.watched_files
         except (Refused, TimeoutError) as error:
-            logger.info("The client registers nothing: %s", error)
+            logger.info("The client does not support dynamic registration: %s", error)
     await read_configuration(context)
 
 

@@ -68,4 +68,4 @@ class Refresh:
         try:
             await self._client.ask(method)
         except (Refused, TimeoutError) as error:
-            logger.info("The client refuses %s: %s", method, error)
+            logger.info("The client rejected %s: %s", method, error)

@@ -55,4 +55,4 @@ def rehearse(text: str = _TEXT) -> None:
         document = Document.open(_URI, text)
         Checker().findings(Workspace.of(Roots(_URI), [document]), document)
     except Exception:
-        logger.exception("The rehearsal failed; documents will tell")
+        logger.exception("Warm-up failed; the cause will show when a document is checked")

@@ -222,10 +222,10 @@ def test_filters_stand_in_the_address_and_outlive_a_reload(project: Project, ope
     expect(page.locator("#waiting")).to_have_count(0)
     expect(page.locator(".line").first).to_be_visible()
     page.get_by_role("searchbox").fill("nothing-like-it")
-    expect(page.get_by_text("No run fits.")).to_be_visible()
+    expect(page.get_by_text("No matching runs.")).to_be_visible()
     page.reload()
     expect(page.get_by_role("searchbox")).to_have_value("nothing-like-it")
-    expect(page.get_by_text("No run fits.")).to_be_visible()
+    expect(page.get_by_text("No matching runs.")).to_be_visible()
 
 
 def test_the_list_is_used_by_keys(project: Project, opened: Opens) -> None:

@@ -32,6 +32,9 @@ def test_odd_turns_of_phrase_are_rare(surface: str) -> None:
         ("Mend the file", True),
         ("`x` has to be a number", True),
         ("`x` must be a number", False),
+        ("Servers stand under `servers`", True),
+        ("`x` is a link by now", True),
+        ("a start shows its programs", True),
     ],
 )
 def test_what_is_odd(text: str, odd: bool) -> None:

@@ -41,7 +41,7 @@ AVOIDED: dict[str, str] = {
     r"\banew\b": "again",
     r"\b(?:no|some)body\b": "the passive, or who it is",
     r"(?<!-)\bbesides?\b(?!-)": "next to, also, with",
-    r"\b(?:stands?|stood) (?:in|behind|beside|there|here|at|below|above|alone)\b": "is in, comes after",
+    r"\b(?:stands?|stood) (?:in|behind|beside|there|here|at|under|below|above|alone)\b": "is in, comes after",
     r"\bhand(?:s|ed|ing)? (?:\S+ ){0,3}over\b|\bhand(?:s|ed|ing)? on\b": "pass",
     r"\bto begin with\b": "starter",
     r"\bwould be one\b": "`for example`",
@@ -61,6 +61,11 @@ AVOIDED: dict[str, str] = {
     r"\bThe most [a-z]+(?: [a-z]+)? (?:of|in|at|that|from)\b": "`Maximum ...`",
     r"\bsmall letters\b": "lowercase letters",
     r"\bback-ticks?\b": "backtick",
+    r"\bby now\b": "now",
+    r"\bif need be\b": "if needed",
+    r"\bwho(?:ever)? (?:comes|answers|hears) (?:second|first|a)\b": "a second answer, users who",
+    r"\blets? (?:one|another) \S+ in,": "sign in",
+    r"(?<!before )\b(?:[Aa]|such a) start (?:shows|is|asks|says|without)\b": "the run, before a run",
 }
 _AVOIDED = {re.compile(phrase, re.IGNORECASE): better for phrase, better in AVOIDED.items()}
 
@@ -117,7 +122,7 @@ _SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "ALTER ", "DROP "
 
 
 def _of_python(source: str) -> Iterator[tuple[int, str]]:
-    """String literals that are neither docstrings nor pieces of an f-string; placeholders as `{}`."""
+    """String literals that are neither docstrings, assertions nor pieces of an f-string; placeholders as `{}`."""
     tree = ast.parse(source)
     passed: set[int] = set()
     for node in ast.walk(tree):
@@ -125,8 +130,12 @@ def _of_python(source: str) -> Iterator[tuple[int, str]]:
             passed.add(id(node.value))
         if isinstance(node, ast.JoinedStr):
             passed.update(id(part) for part in node.values)
+        if isinstance(node, ast.Assert):
+            passed.add(id(node.msg))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "AssertionError":
+            passed.update(map(id, node.args))
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
+        if isinstance(node, ast.JoinedStr) and id(node) not in passed:
             yield (
                 node.lineno,
                 "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values),

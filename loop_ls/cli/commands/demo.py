@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         return status
     developer, story = into / "developer" / "slugify.yaml", into / "story" / "seaside.yaml"
     print(f"1. {developer}: a scripted developer and a reviewer, until the review says PASS.\n", flush=True)
-    status = _watch(args, developer, {"input": "readable links for the articles of a blog"})
+    status = _watch(args, developer, {"input": "readable URLs for blog articles"})
     if status == 0:
         status = _local(args, story)
     print(f"\nOpen it in your editor:  {developer.resolve()}:24")

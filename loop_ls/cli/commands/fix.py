@@ -1,4 +1,4 @@
-"""`loop-ls fix`: applies the fixes that keep the meaning, and shows or writes the outcome."""
+"""`loop-ls fix`: applies safe fixes, and shows or writes the outcome."""
 
 from __future__ import annotations
 

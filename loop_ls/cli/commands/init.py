@@ -15,7 +15,7 @@ FIRST = "first_loop"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    about = "who answers: scripted (answers from a file, no key), local (a small model on this machine), anthropic, ..."
+    about = "provider: scripted (answers from a file, no key), local (a small model on this machine), anthropic, ..."
     parser.add_argument("--provider", choices=WHO_ANSWERS, metavar="NAME", default="scripted", help=about)
     parser.add_argument("--into", default=".", metavar="DIR", help="Folder (default: this one)")
 

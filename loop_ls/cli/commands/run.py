@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agree-only",
         action="store_true",
-        help="Show what it may do and allow it, but do not start it: for programs that start it later",
+        help="Show what it may do and allow it without starting it, so that another program can start it later",
     )
 
 
@@ -271,8 +271,8 @@ def _out_of_sight(told: list[str]) -> list[str]:
     taken = sum(max(1, -(-width(line) // columns)) for line in told)
     if taken < rows:
         return []
-    things = f"{len(told) - 1} things in {taken} lines, more than the screen shows"
-    return [f"These are {things}: scroll up, what starts programs comes first."]
+    things = f"{len(told) - 1} entries on {taken} lines, more than fit on the screen"
+    return [f"These are {things}: scroll up; programs that would be started are listed first."]
 
 
 def _ask_inputs(names: list[str]) -> dict[str, str]:

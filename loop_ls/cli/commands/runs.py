@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("status", "Show the state of a run"),
         ("events", "Print the events of a run, one per line"),
         ("prompts", "Show the prompts that models and agents got, and what they answered"),
-        ("artifacts", "List what the stages of a role loop wrote down, or print one artifact"),
+        ("artifacts", "List artifacts, todos and notes of a role loop, or print one artifact"),
         ("delete", "Delete a finished run from the record, or all"),
     ):
         verb = verbs.add_parser(name, help=line)

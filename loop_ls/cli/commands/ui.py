@@ -26,12 +26,12 @@ FILE_NAME = "page.html"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-browser", action="store_true", help="Only print the address, for a browser elsewhere")
+    parser.add_argument("--no-browser", action="store_true", help="Only print the link, for another machine")
     parser.add_argument(
         "--role",
         choices=ROLES,
         metavar="ROLE",
-        help="What the page may do: viewer, editor or admin, at most your own role (default: your own)",
+        help="Role of the page: viewer, editor or admin, at most your own (default: your own)",
     )
     parser.add_argument("--port", type=port, metavar="PORT", help="Port of the engine, if this command starts it")
     parser.add_argument("--json", action="store_true", help="Print one JSON object and open nothing")
@@ -58,7 +58,7 @@ async def _open(args: argparse.Namespace) -> int:
     opened = not args.no_browser and _has_browser() and _opened(folder, page)
     print("The page is open in your browser. If it is not, open this:" if opened else "Open this in a browser:")
     print(f"  {page}")
-    print(f"The address lets one browser in, once, within {minutes} minutes.")
+    print(f"The link works once, within {minutes} minutes.")
     return 0
 
 

@@ -110,9 +110,7 @@ def _details(answer: Refusal) -> list[str]:
         case "input_required" | "missing_field":  # a start by its name has a code of its own over HTTP
             return _options_for(answer.get("names", ()))
         case "file_has_errors":
-            found = answer.get("findings", ())
-            if len(found) == 1:
-                return []  # the message says it
+            found = answer.get("findings", ())[1:]  # the message says the first
             lines = [f"{answer.get('path')}:{one['line']}: {one['code']}: {one['message']}" for one in found]
             return lines if len(lines) <= SHOWN else [*lines[:SHOWN], f"… and {len(lines) - SHOWN} more"]
         case _:

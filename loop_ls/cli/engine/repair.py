@@ -50,7 +50,7 @@ def _repair(args: argparse.Namespace, path: Path) -> int:
     found = examined(path)
     lines = [told for told in (found.problem, found.spending) if told]
     lines += [f"{run}: {why}" for run, why in found.damaged.items()]
-    there = f"{found.runs} runs with {found.facts} facts can be read."
+    there = f"{found.runs} runs with {found.facts} events can be read."
     answer = {"ok": True, **found.wire()}
     if found.whole:
         return _say(args, answer, [f"The journal is intact: {there}"])

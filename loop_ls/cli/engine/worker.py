@@ -67,7 +67,7 @@ def _work(args: argparse.Namespace) -> int:
 
 
 def _ready(place: str) -> None:
-    print(f"loop-ls engine: this worker takes runs from {place} (process {os.getpid()})", file=sys.stderr, flush=True)
+    print(f"loop-ls engine: this worker runs loops from {place} (process {os.getpid()})", file=sys.stderr, flush=True)
 
 
 def _failed(message: str, hint: str) -> int:

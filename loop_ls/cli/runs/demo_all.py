@@ -27,7 +27,7 @@ SHOWS = (
         "developer",
         "developer/slugify.yaml",
         "a loop of a workflow: a developer and a reviewer, until the review says PASS",
-        {"input": "readable links for the articles of a blog"},
+        {"input": "readable URLs for blog articles"},
     ),
     Show(
         "assistant",

@@ -56,8 +56,8 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
     export.add_argument("id", metavar="ID", help=RUN)
     export.add_argument("--into", metavar="FILE", help="Output file (default: standard output)")
     common(export, True)
-    take = verbs.add_parser("import", help="Add an exported run to the record")
-    take.add_argument("file", metavar="FILE|-", help="What runs export wrote (-: read from standard input)")
+    take = verbs.add_parser("import", help="Import an exported run")
+    take.add_argument("file", metavar="FILE|-", help="Output of runs export (-: read from standard input)")
     common(take, True)
     for name, line in (("approve", "Approve a run that waits for you"), ("reject", "Reject a run that waits for you")):
         verb = verbs.add_parser(name, help=line)

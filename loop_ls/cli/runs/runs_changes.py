@@ -30,7 +30,7 @@ def configure(verbs: argparse._SubParsersAction[argparse.ArgumentParser], common
         verb = verbs.add_parser(name, help=line)
         verb.add_argument("id", metavar="ID", help=RUN)
         common(verb, True)
-    restore = verbs.add_parser("restore", help="Set the branch of a run back to the state after an iteration")
+    restore = verbs.add_parser("restore", help="Restore the branch of a run to its state after an iteration")
     restore.add_argument("id", metavar="ID", help=RUN)
     restore.add_argument("--iteration", type=from_one, metavar="N", required=True, help="Iteration to go back to")
     restore.add_argument("--loop", metavar="NAME", help="Loop that N refers to, if there are several")

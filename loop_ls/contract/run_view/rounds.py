@@ -38,7 +38,7 @@ _WAITING = frozenset({"loop_paused", "loop_continued", "round_started", "complet
 #: What decided against the text of a round.
 _AGAINST = {
     "screen": "not better in its first trials",
-    "probability": "not probable enough that it is better",
+    "probability": "not significantly better",
     "regression": "a test case fails that passed before",
     "cost": "costs more than twice as much",
     "holdout": "fails on held-out test cases",
@@ -49,7 +49,7 @@ _AGAINST = {
 
 
 #: What a person is told who wants the change that a person has rejected.
-REJECTED = "The change was rejected, so it stays out: continue without it, or stop the run."
+REJECTED = "The change was rejected and is not applied: continue without it, or stop the run."
 
 
 #: What became of the change that an enhance loop proposes: nothing is proposed, it is, or a person said no to it.
@@ -202,7 +202,7 @@ class Round:
     def refused(self) -> str | None:
         if self.answer is None or self.answer.get("kind") != "edit_refused":
             return None
-        return text_field(self.answer, "failureReason") or "the editor refused the edit"
+        return text_field(self.answer, "failureReason") or "the editor rejected the edit"
 
     @property
     def outcome(self) -> JsonObject:

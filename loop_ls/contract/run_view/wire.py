@@ -147,7 +147,7 @@ class ViewPatch(TypedDict):
 
 
 class ViewNotice(ViewPatch):
-    """`loopLs/view`: what is new in the view of a run that is looked at, since fact `after`."""
+    """`loopLs/view`: what is new in the view of an open run, since fact `after`."""
 
     runId: str
     after: int

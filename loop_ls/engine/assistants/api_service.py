@@ -36,7 +36,7 @@ class AssistantService:
         return None if self._assistants is None else await asyncio.to_thread(self._assistants.find, agent)
 
     def active(self, agent: str) -> RunState | None:
-        """The loop of an assistant that goes on; one that was told to stop is over."""
+        """The loop of an assistant that goes on; one that was asked to stop is over."""
         return next(
             (
                 state

@@ -215,14 +215,14 @@ def identity(one: Capability) -> str:
 
 #: What an agent does whose tools are not taken away: nothing of it asks once more.
 _WORKS = (
-    ", which may run any command and change any file, under the settings that the project has for it, hooks and servers"
-    " included; nothing keeps it from protected files, but you are asked before a turn that touched one counts"
+    ", which may run any command and change any file, with the project's settings for it, including hooks and servers;"
+    " it can change protected files, but you are asked before such a turn counts"
 )
 #: What holds an agent that only reads, by its program: options of ours that it keeps to itself, and a sandbox.
 _HELD = {
-    "claude": ", which only reads: it is started with its tools for reading alone, and keeps to that itself",
-    "codex": ", which only reads: without a shell of its own, in its own read-only sandbox",
-    "opencode": ", which only reads: its own rules deny everything else, and it keeps to them itself",
+    "claude": ", read-only: it is started with its read tools only, and enforces that itself",
+    "codex": ", read-only: without its own shell, in its own read-only sandbox",
+    "opencode": ", read-only: its own rules deny everything else, and it enforces them itself",
 }
 
 
@@ -254,12 +254,12 @@ def sentence(one: Capability) -> str:
             return literal(f"loads the model in {weights}") if weights else "uses the embedded model"
         case Beside(name=name, run_id=run_id):
             told = "which may write in the same folder: one can undo the other's work"
-            return literal(f"works at the same time as `{name}` (run {run_id}), {told}")
+            return literal(f"runs at the same time as `{name}` (run {run_id}), {told}")
         case OwnWorktree(folder=folder):
-            told = "not in your files: starts `git`, which makes a branch and commits each iteration to it"
+            told = "not in your files: starts `git`, which creates a branch and commits each iteration to it"
             return literal(f"works in a Git worktree of its own for {folder}, {told}")
         case FileFilter(command=command, folder=folder):
-            return literal(f"starts `{command}` for files of its worktree, as the Git settings of {folder} say")
+            return literal(f"starts `{command}` for files of its worktree, as set in the Git settings of {folder}")
         case never:
             assert_never(never)
 
@@ -402,7 +402,7 @@ def counted_at(price: tuple[float, float] | None) -> str:
 
 def reading(table: str) -> str:
     """What is read at a place, as the end of a sentence; empty where that is nothing but answers."""
-    return f", and reads the table {table} there for models" if table else ""
+    return f", and lets models read its table {table}" if table else ""
 
 
 def _with(variables: Iterable[str]) -> str:

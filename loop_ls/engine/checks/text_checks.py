@@ -34,7 +34,7 @@ def turned_around(found: Outcome) -> Outcome:
 
 def _judge(check: Check, output: str, limit: float) -> Outcome:
     if looks_for_nothing(check):
-        return undecided(check, "its value is empty for this input; name the check in `without` of the test case")
+        return undecided(check, "its value is empty for this input; exclude the check with `without` in the test case")
     match check.type:
         case "equals":
             held = output == check.text.strip()

@@ -437,7 +437,7 @@ class FailureDetails(TypedDict, total=False):
 
 @dataclass(eq=False)
 class ModelFailure(Exception):
-    """A call that gave no whole answer.
+    """A call that gave no complete answer.
 
     `code`: `unknown_provider`, `missing_key`, `auth`, `not_found`, `bad_request`, `rate_limited`,
     `server`, `unreachable`, `timeout`, `truncated`, `empty`, `bad_answer`, `exhausted`. `message` is one

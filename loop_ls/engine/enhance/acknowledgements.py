@@ -114,7 +114,7 @@ def _names(nodes: Sequence[Node], above: str = "") -> Iterator[str]:
 def _question(state: RunState, kind: str) -> Question:
     question = state.question
     if question is None or question.get("kind") != kind:
-        told = "waits for no edit" if kind == "edit_sent" else "does not wait between rounds"
+        told = "does not wait for an edit" if kind == "edit_sent" else "does not wait between rounds"
         raise Refused("wrong_status", f"Run {state.run_id} is {state.status} and {told}.")
     return question
 
@@ -131,7 +131,7 @@ async def _answered(run: LiveRun, journal: Journal, question: Question, fact: Fa
         answer: Recorded = {"value": body["answer"]}
         done = await journal.append(run.run_id, str(question["question"]), facts, answer, ongoing=True)
         if not done:
-            raise Refused("wrong_status", f"Run {run.run_id} is not waiting for this any more.")
+            raise Refused("wrong_status", f"Run {run.run_id} is no longer waiting for this.")
         if waits:
             run.control.resume()
 

@@ -99,7 +99,7 @@ class EditorTarget:
 
     async def apply(self, place: Place, sent: Sent, common: RoundNumbers) -> Ack:
         key = place.part("ack:asked")
-        late: EditAnswer = {"outcome": "client_gone", "failureReason": "no editor took the edit in time"}
+        late: EditAnswer = {"outcome": "client_gone", "failureReason": "no editor accepted the edit in time"}
         fact = edit_sent(sent, common, self._uri, self._others)
         fact = fact.model_copy(update={"edits": edits_wire(sent), "question": key})
         told = await self._recorder.outside(key, [fact.fact(place)], self._seconds, late)
@@ -159,7 +159,7 @@ class FileTarget:
     def _moved(self) -> str:
         """Why a further file is no longer the one that was agreed to; empty: all are."""
         links = [path for path, whole in self._others.items() if not is_itself(whole, path)]
-        return f"`{links[0]}` is a link by now, or is outside the workspace" if links else ""
+        return f"`{links[0]}` is now a link, or is outside the workspace" if links else ""
 
     async def _read(self) -> str | dict[str, str]:
         if moved := await asyncio.to_thread(self._moved):

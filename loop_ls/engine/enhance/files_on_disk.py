@@ -82,6 +82,6 @@ def told_of(moved: Sequence[str]) -> str:
     names = " and ".join(f"`{path}`" for path in sorted(moved))
     have = "was" if len(moved) == 1 else "were"
     return (
-        f"{names} {have} changed while the loop ran: the text that was tried is not the text of the file. "
-        "Start the loop again to try what it says now."
+        f"{names} {have} changed while the loop ran, so the text that was tried is not in the file. Start the loop "
+        "again to try the current text."
     )

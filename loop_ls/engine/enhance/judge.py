@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Literal, TypedDict, cast
 
 from loop_ls.contract.amounts import count
+from loop_ls.contract.endings import failure_words
 from loop_ls.contract.facts.enhance import (
     BackingOff,
     Change,
@@ -63,7 +64,7 @@ from loop_ls.text.json_value import Json, JsonObject, from_fields
 
 Word = Literal["continue", "skip", "stop"]
 #: What a person can do about a text that cannot be run.
-_TYPED = "Fix it and continue, or continue without it: then the next round runs the last text that could be read."
+_TYPED = "Fix it and continue, or continue without it: the next round then runs the last readable version."
 
 
 class RecordedRound(TypedDict):
@@ -275,7 +276,7 @@ class EnhanceJudge:
             return
         left = independent(observed.failures)
         if left:
-            steps = ", ".join(f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in left)
+            steps = ", ".join(f"`{one.step}` ({failure_words(one.kind)})" for one in left)
             message = f"strict mode does not accept {steps}; with `convergenceMode: lenient` this round is good enough"
             await self.recorder.record(turn.place.part("lenient"), [Warned(code="lenient", message=message).fact()])
 
@@ -499,7 +500,7 @@ def common(knobs: Knobs, number: int, spent: Decimal) -> RoundNumbers:
 
 def _failed(failures: Sequence[ReportFailure]) -> str:
     """What failed in a round, as people say it in one line."""
-    told = [f"{one.step}: {one.kind.replace('_', ' ')}" for one in failures[:4]]
+    told = [f"{one.step}: {failure_words(one.kind)}" for one in failures[:4]]
     more = len(failures) - len(told)
     return "; ".join([*told, *([f"{more} more"] if more else [])]) or "nothing failed"
 
@@ -510,4 +511,4 @@ def _line(failure: ReportFailure) -> str:
     told = error.get("message") or failure.skip_reason or verifier.reason or verifier.criterion
     if failure.kind == "until_not_met" and used is not None and " " not in verifier.reason.strip():  # a bare verdict
         told = f"`until` is not met after {count(used['used'], 'iteration')}: {verifier.criterion}"
-    return (str(told).split("\n", 1)[0] if told else failure.kind.replace("_", " "))[:300]
+    return (str(told).split("\n", 1)[0] if told else failure_words(failure.kind))[:300]

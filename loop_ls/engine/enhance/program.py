@@ -239,7 +239,7 @@ class _Loop:
                 found[name] = file
         return [
             f"`{name}` is asked for PASS or FAIL and its answer began with neither; "
-            f"if it is no check, list the real ones under `verifiers:` of {file}."
+            f"if it is not a check, list the real ones under `verifiers:` of {file}."
             for name, file in found.items()
         ]
 
@@ -250,7 +250,7 @@ class _Loop:
             return f"Round {outcome.iterations} was clean, but {self.course.because}"
         if outcome.reason == "converged":
             runs = self.knobs.confirm_runs
-            return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} of one input, without test cases."
+            return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} with one input and no test cases."
         limit = told_of_limit(outcome.reason, self.knobs, float(self.planner.spent))
         last = self.course.observed.get(max(self.course.observed, default=0))
         failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]

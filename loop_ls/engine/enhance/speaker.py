@@ -85,5 +85,5 @@ async def require_editor(speaker: Speaker, editors: Editors, state: RunState, ho
         raise Refused(
             "forbidden",
             f"Only the editor that has the file of run {state.run_id} open can {what}.",
-            "A pause can be answered from everywhere: `continue`, `skip` or `stop`, without a text.",
+            "Any client can answer a pause: `continue`, `skip` or `stop`, without a text.",
         )

@@ -9,7 +9,7 @@ from typing import TypedDict, cast
 
 from loop_ls.contract.amounts import money, rounds_spent
 from loop_ls.contract.answers import EnhanceState, EnhanceStatus, EnhanceTimeline, TimelineRound
-from loop_ls.contract.endings import ENDINGS
+from loop_ls.contract.endings import ENDINGS, failure_words
 from loop_ls.contract.run_view.rounds import Round, Rounds, listed
 from loop_ls.contract.run_view.wire import RoundFeedback
 from loop_ls.text.json_value import Json
@@ -159,7 +159,7 @@ def _round(entry: TimelineRound, followed: bool) -> str:
     lines += _trials(entry)
     if entry.get("trials"):
         lines += _written(entry)
-    nothing = "not known: the round did not finish" if entry.get("unfinished") else "nothing"
+    nothing = "unknown: the round did not finish" if entry.get("unfinished") else "nothing"
     lines += ["### What failed", *(_bullets(entry["failed"], _failure) or [nothing]), ""]
     if entry.get("feedback"):
         lines += ["### Said by a person", *(f"* {_feedback(one)}" for one in entry["feedback"]), ""]
@@ -216,7 +216,7 @@ def _failure(one: Mapping[str, Json]) -> str:
 
 
 def _kind(one: Mapping[str, Json]) -> str:
-    return str(one.get("kind")).replace("_", " ")
+    return failure_words(str(one.get("kind")))
 
 
 def _line(text: Json) -> str:

@@ -125,7 +125,7 @@ class PostgresStorage:
         if [row.seq for row in rows] != [*range(after + 1, last + 1)] or (
             found and len(rows) < limit and last < found[0][0]
         ):
-            raise damaged(f"facts of run {run} are missing", RESTORE)
+            raise damaged(f"events of run {run} are missing", RESTORE)
         return rows
 
     def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:
@@ -243,7 +243,7 @@ def _marked(path: Path, position: int) -> Mark:
     try:
         seen = read_mark(path)
         if seen is not None and seen.writes > position:
-            missing_facts = f"{seen.writes - position:,} of {seen.writes:,} known facts are missing"
+            missing_facts = f"{seen.writes - position:,} of {seen.writes:,} known events are missing"
             raise damaged(f"{missing_facts} in the database (this is an older copy)", f"{RESTORE} ({name})")
         return Mark(path, Totals(writes=position))
     except Unreadable:

@@ -56,9 +56,9 @@ class SqliteReading:
             return []
         last = rows[-1][2] if rows else after
         if not all(map(_sound, rows)):
-            raise damaged(f"facts of run {run} were changed after they were written")
+            raise damaged(f"events of run {run} were changed after they were written")
         if [row[2] for row in rows] != [*range(after + 1, last + 1)] or (len(rows) < limit and last < known.facts):
-            raise damaged(f"facts of run {run} are missing")
+            raise damaged(f"events of run {run} are missing")
         return [Row(*row[:6]) for row in rows]
 
     def iterations(self, run: str, number: int | None, before: int | None, limit: int) -> list[int]:

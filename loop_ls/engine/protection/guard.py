@@ -139,8 +139,8 @@ class Guard:
                 found = await asyncio.to_thread(scanner.take)
                 name = await asyncio.to_thread(self._kept.keep_snapshot, found)
             except OSError as error:
-                told = f"what the protected files are cannot be kept in {self._data}: {error.strerror or error}"
-                raise Failure("protected_files", told, "make room there, then start the run again") from error
+                told = f"the list of protected files cannot be saved in {self._data}: {error.strerror or error}"
+                raise Failure("protected_files", told, "free some space there, then start the run again") from error
             return {"of": name, "place": fields, "partial": found.partial}
 
         before = await recorder.call(own.part("before"), look)

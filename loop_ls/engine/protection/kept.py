@@ -103,13 +103,13 @@ class Kept:
             return None
         digest = is_file(entry)
         if digest is None:
-            raise _NotPossible("it was not a regular file, or was too large to keep a copy of")
+            raise _NotPossible("it was not a regular file, or too large to copy")
         try:
             content = self._copy(digest).read_bytes()
         except OSError:
-            raise _NotPossible("no copy of it was kept: it is too large") from None
+            raise _NotPossible("no copy was kept: it is too large") from None
         if hashlib.sha256(content).hexdigest() != digest:
-            raise _NotPossible("the copy of it is damaged")
+            raise _NotPossible("its copy is damaged")
         return content
 
     def _take(self, full: Path, path: str) -> None:

@@ -72,7 +72,7 @@ def bad_script(provider: Provider, why: str) -> ModelFailure:
 
 
 def unreachable(provider: Provider, why: str, model: str = "") -> ModelFailure:
-    start = "Is it started?" if provider.on_this_machine else "Check the network, the proxy and `baseUrl`."
+    start = "Is it running?" if provider.on_this_machine else "Check the network, the proxy and `baseUrl`."
     return ModelFailure(
         "unreachable",
         f"Provider `{provider.name}` cannot be reached at {redact(provider.base_url)}: {redact(why) or 'no answer'}.",
@@ -96,7 +96,7 @@ def cut(provider: Provider, model: str, heard: int, why: str) -> ModelFailure:
     return ModelFailure(
         "truncated",
         f"The answer of `{provider.name}` was cut off after {heard} characters: {redact(why)}.",
-        "Half an answer is not judged; run again, or give the step `on_failure: retry`.",
+        "An incomplete answer is not judged; run again, or set `on_failure: retry` on the step.",
         provider=provider.name,
         model=model,
     )
@@ -132,7 +132,7 @@ def declined(provider: Provider, model: str, why: str, said: str) -> ModelFailur
     return ModelFailure(
         "bad_answer",
         f"Provider `{provider.name}` returned no answer (model `{model}`): {redact(why).rstrip('. ')[:SAID_LIMIT]}"
-        + (f'; it had said "{words}".' if words else "."),
+        + (f'; it said "{words}".' if words else "."),
         "Reword the prompt, or use another model.",
         provider=provider.name,
         model=model,

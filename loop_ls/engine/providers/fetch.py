@@ -104,7 +104,7 @@ async def _public_address(host: str, port: int | None) -> str:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise NotFetched(f"`{host}` is not found: {error.strerror or error}.") from None
+        raise NotFetched(f"`{host}` was not found: {error.strerror or error}.") from None
     addresses = [str(address[0]) for *_, address in found]
     if not addresses or not all(map(is_public, addresses)):
         raise NotFetched(f"`{host}` is not a public address.")

@@ -58,7 +58,7 @@ class HttpModels:
             async with asyncio.timeout(total):
                 return await self._ask(request, hear, key)
         except TimeoutError:
-            raise failures.too_slow(self.provider, request.model, "no whole answer", total) from None
+            raise failures.too_slow(self.provider, request.model, "no complete answer", total) from None
 
     async def post(self, path: str, body: JsonObject, model: str, limit: float | None) -> JsonObject:
         """One question whose answer comes in one piece (`/embeddings`). Raises `ModelFailure`."""
@@ -68,7 +68,7 @@ class HttpModels:
             async with asyncio.timeout(total), self._answer(call, model, key) as response:
                 return self._decode(await _some(unpacked(response), WHOLE_BODY_BYTES), model)
         except TimeoutError:
-            raise failures.too_slow(self.provider, model, "no whole answer", total) from None
+            raise failures.too_slow(self.provider, model, "no complete answer", total) from None
 
     async def _usable(self) -> str:
         """The key, where one is needed. Raises `ModelFailure` where the provider cannot be asked."""
@@ -133,12 +133,12 @@ class HttpModels:
                 begun = partial(silence.reschedule, None)
                 await self._read(response, reader, spoken, request, shown, begun)
         except TimeoutError:
-            raise failures.too_slow(self.provider, request.model, "no first word", first or 0.0) from None
+            raise failures.too_slow(self.provider, request.model, "no first token", first or 0.0) from None
         except StreamError as error:
             failure = failures.refused(self.provider, request.model, error.status, error.body, secret=key)
             if reader.heard.begun:  # it is paid: whether it is worth paying again is the workflow's choice
                 failure.details["final"] = True
-                failure.message += f" {len(spoken.text())} characters of the answer had arrived."
+                failure.message += f" {len(spoken.text())} characters of the answer were received."
             raise failure from None
         except ModelFailure as failure:
             text, finished = spoken.text(), bool(reader.heard.finish)
@@ -181,7 +181,7 @@ class HttpModels:
                 limit = limit if limit == DRAIN_SECONDS else idle
         except TimeoutError:
             if not reader.heard.finish:
-                why = f"nothing came for {idle:g} s"
+                why = f"nothing was received for {idle:g} s"
                 raise self._cut(request, spoken.text(), why) from None
         except TooLong:
             raise failures.unreadable(self.provider, request.model, "one endless line") from None

@@ -42,7 +42,7 @@ async def unpacked(response: Streamed) -> AsyncIterator[bytes]:
             yield piece
         return
     if len(packed) > 1 or packed[0] not in _KNOWN:
-        raise NotUnpacked(f"a body that is packed as `{', '.join(packed)[:80]}`")
+        raise NotUnpacked(f"a body with the encoding `{', '.join(packed)[:80]}`")
     unpack = zlib.decompressobj(_WITH_HEAD)
     before = b"" if packed[0] == "deflate" else None  # what came before the first text: it may have no head
     async for rest in response.aiter_raw():
@@ -51,7 +51,7 @@ async def unpacked(response: Streamed) -> AsyncIterator[bytes]:
                 piece = unpack.decompress(rest, PIECE)
             except zlib.error as error:
                 if before is None:
-                    raise NotUnpacked(f"a body that cannot be unpacked ({error})") from None
+                    raise NotUnpacked(f"a body that cannot be decompressed ({error})") from None
                 unpack, rest, before = zlib.decompressobj(_BARE), before + rest, None
                 continue
             if before is not None:

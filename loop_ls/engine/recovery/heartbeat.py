@@ -16,7 +16,7 @@ from loop_ls.text.json_value import JsonObject
 #: Seconds of silence after which a part counts as gone, and between two beats.
 SILENCE, BEAT = 15.0, 5.0
 #: What is behind the words of the health document.
-PARTS = {"loops": "brings loops forward", "tasks": "does their work"}
+PARTS = {"loops": "advances loops", "tasks": "executes loops"}
 
 
 class Heartbeat:

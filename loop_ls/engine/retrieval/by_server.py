@@ -59,7 +59,7 @@ def _tool(tools: tuple[Tool, ...], store: Store) -> Tool:
             (tool for name in TOOLS for tool in tools if name in tool.name.lower()), None
         )
     if found is None:
-        named = f"no tool `{store.tool}`" if store.tool else "no tool that searches"
+        named = f"no tool `{store.tool}`" if store.tool else "no search tool"
         there = ", ".join(f"`{tool.name}`" for tool in tools) or "none"
         raise Failure("bad_argument", f"MCP server `{store.server}` has {named}", f"expected {there}")
     return found

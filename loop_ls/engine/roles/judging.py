@@ -142,7 +142,7 @@ class RoundJudge:
 
     async def _asked(self, turn: Turn, output: str, verdict: Verdict) -> Verdict:
         """The gate refused too often: a person says how it continues, or that it ends."""
-        told = f"the gate refused {self.refused} times in a row, the last time: {first_line(output)}"
+        told = f"the gate rejected {self.refused} times in a row, the last time: {first_line(output)}"
         why = f"{told}\n\n{self.memory.rationale}" if self.memory.rationale else told
         found = await ask_person(self.started.recorder, turn.place, 1, f"{why[:1].upper()}{why[1:]}")
         if found.decision != "retry":

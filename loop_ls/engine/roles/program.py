@@ -128,7 +128,7 @@ async def _ended(started: Started, judge: RoundJudge, outcome: Outcome) -> Outco
     failure = outcome.failure
     if failure is None:
         if outcome.reason == REWORK:
-            told = f"the gate refused {judge.refused} times in a row, the last time: {first_line(outcome.output)}"
+            told = f"the gate rejected {judge.refused} times in a row, the last time: {first_line(outcome.output)}"
             return replace(outcome, failure=Failure(REWORK, told, "change the task, and start it again"))
         return as_planned(outcome) if _was_planned(started, outcome) else outcome
     reason = _ENDS.get(failure.code)

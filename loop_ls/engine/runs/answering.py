@@ -56,7 +56,7 @@ def chosen(state: RunState, answer: str, question: str) -> Waiting:
     fitting = [one for one in found if answer in _answers(one)]
     if not fitting:
         listed = ", ".join(f"`{one}`" for one in dict.fromkeys(each for one in found for each in _answers(one)))
-        told = f"`{answer}` does not answer what `{state.name}` waits for; expected one of {listed}."
+        told = f"`{answer}` is not an answer that `{state.name}` waits for; expected one of {listed}."
         first = f" {told_by(state.answers[-1])}" if state.answers else ""
         raise Refused("bad_argument", f"{told}{first}")
     named = {one.get("id") for one in fitting if one.get("id")}
@@ -72,7 +72,7 @@ def _answers(one: Waiting) -> Sequence[str]:
 
 
 def _too_late(state: RunState, question: str) -> Refused:
-    told = f"Run {state.run_id} waits for no answer: it is {state.status}."
+    told = f"Run {state.run_id} is not waiting for an answer: it is {state.status}."
     if question and not state.ended:
         told = f"Run {state.run_id} does not wait for an answer to `{question}`: it is {state.status}."
     first = first_answer(state, question)

@@ -65,7 +65,7 @@ async def require_allowed(approval: Approval, state: RunState, loop_id: str | No
         raise Refused("bad_argument", told, "Approve, reject, or answer `restore` to restore the files.")
     if approval.decision != "revise" and len(meant) == 1 and approval.decision not in answers_to(meant[0]):
         listed = ", ".join(f"`{one}`" for one in answers_to(meant[0]))
-        told = f"`{approval.decision}` does not answer what `{state.name}` asks; expected one of {listed}."
+        told = f"`{approval.decision}` is not an answer to the question of `{state.name}`; expected one of {listed}."
         raise Refused("bad_argument", told)
     if approval.decision != "revise" or not waits or any(asked.get("revise") for asked in state.asked):
         return

@@ -146,7 +146,7 @@ async def _end_of(
     except asyncio.CancelledError:
         if run.control.leaving:
             raise
-        return _cancelled(run) if run.control.stopping else _failed(run, _fault("the run was cancelled from inside"))
+        return _cancelled(run) if run.control.stopping else _failed(run, _fault("the run was cancelled internally"))
     except (Failure, ModelFailure) as failure:
         return _failed(run, failure)
     except JournalRefused:

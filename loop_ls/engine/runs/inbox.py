@@ -51,7 +51,7 @@ def _asked(state: RunState, asked: PendingApproval) -> Waiting:
     number = asked.get("iteration")
     match wait:
         case "protected":
-            text = f"`{state.name}`, iteration {number}: {first_line(asked)} No check counts before you decide."
+            text = f"`{state.name}`, iteration {number}: {first_line(asked)} Checks do not count until you decide."
         case "blocked":
             text = f"`{state.name}` is blocked: {first_line(asked)}"
         case _:

@@ -161,16 +161,16 @@ class Runs:
                 page, more = self._journal.facts_now(run_id, state.last_seq, PAGE)
                 for event in page:
                     if event.seq != state.last_seq + 1:
-                        return _damaged(run_id, state, f"fact {state.last_seq + 1} is missing")
+                        return _damaged(run_id, state, f"event {state.last_seq + 1} is missing")
                     state = state.after(event)
         except JournalRefused as refused:
             if refused.code != "damaged":
                 raise
-            return _damaged(run_id, state, f"fact {state.last_seq + 1} or a later one cannot be read")
+            return _damaged(run_id, state, f"event {state.last_seq + 1} or a later one cannot be read")
         except (ValueError, TypeError, KeyError, AttributeError):
-            return _damaged(run_id, state, f"fact {state.last_seq + 1} is invalid")
+            return _damaged(run_id, state, f"event {state.last_seq + 1} is invalid")
         if state.imported and not state.ended:  # nobody agreed to what it would do here
-            return _damaged(run_id, state, "it was imported without its end")
+            return _damaged(run_id, state, "it was imported while it was running")
         return state
 
     def ended(self, state: RunState) -> None:
@@ -188,7 +188,7 @@ class Runs:
 
     def alone(self, started: RunStarted) -> RunState:
         """The state of a run that begins. An assistant has one loop at a time, whoever starts it; one
-        that was told to stop makes room at once. Raises `Refused`."""
+        that was asked to stop makes room at once. Raises `Refused`."""
         state = RunState(format=started.format, root=started.root, target=started.target, path=started.path)
         for run in self.live.values() if started.format in ONE_AT_A_TIME else ():
             other = run.state

@@ -176,7 +176,7 @@ def _require_own_memory(assistant: Assistant, files: ProjectFiles) -> None:
     """Raises `Refused` before a file of somebody else would be in the way, or a model would write what agents are
     told."""
     if assistant.memory and is_protected(files, assistant.memory):
-        told = f"`memory` of `{assistant.name}`: {assistant.memory} is a protected file, which no model writes."
+        told = f"`memory` of `{assistant.name}`: {assistant.memory} is a protected file, which models may not write."
         raise Refused("bad_argument", told, "Choose another name.")
     if assistant.memory and other_content(files, assistant.memory):
         told = (
@@ -194,7 +194,7 @@ def _require_tools(assistant: Assistant, providers: Mapping[str, Json]) -> None:
     except Failure as failure:
         raise Refused("provider_unavailable", failure.message, failure.hint) from failure
     if not takes:
-        told = f"`{assistant.name}` uses `{assistant.provider}`, an agent that cannot be offered tools of"
+        told = f"`{assistant.name}` uses `{assistant.provider}`, an agent that does not support tools of"
         hint = "Remove `servers` from the assistant, and configure them in the agent itself."
         raise Refused("bad_argument", f"{told} `servers`.", hint)
 

@@ -261,11 +261,11 @@ def editable_files(settings: Knobs, root: Path, started: RunStarted) -> list[str
         whole = root / path
         if not is_itself(whole, path):
             told = f"`{path}` of `enhance.files` is a link, or is outside the workspace."
-            raise Refused("bad_argument", told, "Name the file itself, by its path below the workspace.")
+            raise Refused("bad_argument", told, "Name the file itself, with its path relative to the workspace.")
         if not whole.is_file():
             raise Refused(
                 "not_found",
-                f"There is no file `{path}`, which `enhance.files` names.",
+                f"File `{path}` in `enhance.files` was not found.",
                 "Correct `enhance.files` in the settings.",
             )
         if path in reached and path != started.path and path not in found:

@@ -38,7 +38,7 @@ def evidence_of(snapshot: Snapshot, path: str) -> RecordedEvidence | None:
     cases_text, checks_text = (snapshot.text(one) or "" if one else "" for one in (cases_path, checks_path))
     cases = tuple(one for one in _read(cases_path, read_cases(cases_text)) if not one.skip)
     if not cases:
-        told = f"{cases_path}: every test case is skipped, so there is nothing to try plans on."
+        told = f"{cases_path}: every test case is skipped, so plans cannot be tested."
         raise Refused("file_has_errors", told, "Remove `skip` from one, or the file.")
     checks = _read(checks_path, read_checks(checks_text)) if checks_text else Checks()
     _there(snapshot, path, checks, cases, checks_path or cases_path)
@@ -135,7 +135,7 @@ def _with_something_to_look_for(checks: Iterable[Check], case: RecordedCase) -> 
     for check in checks:
         if check.severity == "error" and looks_for_nothing(with_variables(check, variables)):
             told = f"The check `{check.name}` has nothing to look for in the test case `{case['name']}`."
-            raise Refused("bad_argument", told, "Name it in `without` of the test case.")
+            raise Refused("bad_argument", told, "Exclude it with `without` in the test case.")
 
 
 def _wire(files: ProjectFiles, path: str, case: Case, held: bool) -> RecordedCase:

@@ -77,4 +77,4 @@ def log_to_stderr(form: str = "text", level: str = "warning", secrets: Secrets |
     logging.getLogger(_OURS).setLevel(wanted)
     # It logs what it could not read, which runs tell themselves, and their record alone holds texts.
     logging.getLogger(_CLIENT_OF_TOOLS).setLevel(logging.CRITICAL)
-    logging.getLogger(__name__).debug("The log begins, at the level %s.", level)
+    logging.getLogger(__name__).debug("The log starts at level %s.", level)

@@ -61,7 +61,7 @@ class Numbers:
             try:
                 self._hear(event)
             except Exception:  # a run does not end because it cannot be counted
-                log.exception("A fact could not be counted.")
+                log.exception("An event could not be counted.")
 
     def _hear(self, event: Event) -> None:
         match event.kind:
@@ -126,7 +126,7 @@ _ALIVE = ("queued", "running", "stopping", "paused", "waiting_approval", "interr
 _GAUGES = {
     "journal_bytes": "Size of the journal on disk.",
     "listeners": "Open event streams.",
-    "journal_position": "Position of the newest fact.",
+    "journal_position": "Position of the newest event.",
     "start_time_seconds": "When the engine started, in Unix seconds.",
 }
 _COUNTERS = {

@@ -49,7 +49,7 @@ class Spans:
             try:
                 self._hear(event)
             except Exception:
-                log.exception("A fact could not be traced.")
+                log.exception("An event could not be traced.")
 
     def _hear(self, event: Event) -> None:
         place = str(event.body.get("place", ""))

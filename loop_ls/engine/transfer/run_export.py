@@ -90,9 +90,9 @@ class ImportedRecord:
                 state = state.after(event)
             except ValidationError as problem:
                 field = ".".join(map(str, problem.errors()[0]["loc"]))
-                raise _refused(f"`{field}` of fact {seq} (`{kind}`) cannot be read") from None
+                raise _refused(f"`{field}` of event {seq} (`{kind}`) cannot be read") from None
             except (AttributeError, KeyError, TypeError, ArithmeticError, ValueError, OSError):
-                raise _refused(f"fact {seq} (`{kind}`) cannot be read") from None
+                raise _refused(f"event {seq} (`{kind}`) cannot be read") from None
         return state
 
     def _close(self) -> None:
@@ -108,7 +108,7 @@ class ImportedRecord:
 
 def _facts(given: object) -> list[tuple[float, str, JsonObject]]:
     if not isinstance(given, list) or not given:
-        raise _refused("it has no facts")
+        raise _refused("it has no events")
     found = []
     for number, each in enumerate(given, 1):
         kind, body, at = (each.get(name) for name in ("kind", "body", "at")) if isinstance(each, Mapping) else _NOTHING
@@ -118,12 +118,12 @@ def _facts(given: object) -> list[tuple[float, str, JsonObject]]:
             and not isinstance(at, bool)
             and isinstance(kind, str)
         ):
-            raise _refused(f"fact {number} of it cannot be read")
+            raise _refused(f"its event {number} cannot be read")
         found.append((float(at), kind, plain(body)))
     if found[0][1] != "run_started" or not {"format", "name", "path"} <= found[0][2].keys():
-        raise _refused("it does not start with the start of a run")
+        raise _refused("its first event is not the start of a run")
     if sum(kind == "run_started" for _, kind, _ in found) > 1:  # the last one would say whose it is, and from where
-        raise _refused("it starts more than once")
+        raise _refused("it has more than one start")
     found[0][2]["imported"] = True
     return found
 

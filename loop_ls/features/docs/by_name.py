@@ -87,7 +87,7 @@ def _advice(name: str) -> Iterator[str]:
 def _variables(name: str) -> Iterator[str]:
     usual = ALIASES.get(name)
     if usual is not None:
-        said = f"Another spelling of {in_braces(usual)}, which is the usual one."
+        said = f"Alias of {in_braces(usual)}, the usual name."
         yield f"**{in_braces(name)}** — loop variable\n\n{said}"
     for variable in (*REFINE, *ITERATE):
         if variable.name == name or variable.name == usual:

@@ -83,11 +83,11 @@ def end_in_words(end: Termination | None) -> str:
 
 
 def _atmost(number: int | None, noun: str) -> str:
-    return f"at most {count(number, noun)}" if number is not None else "as often as set at the start"
+    return f"at most {count(number, noun)}" if number is not None else "as often as set when it starts"
 
 
 def _count(number: int | None, noun: str) -> str:
-    return count(number, noun) if number is not None else "as often as set at the start"
+    return count(number, noun) if number is not None else "as often as set when it starts"
 
 
 def most_iterations(loop: RoleLoopParts, settings: Settings) -> int | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loop_ls.contract.endings import failure_words
 from loop_ls.features.runs.enhance_rounds import Rounds, StepFailure
 from loop_ls.index.document import Document
 from loop_ls.rules.engine.finding import Finding, Severity
@@ -23,7 +24,7 @@ _SEVERITIES = {
 
 def rounds_findings(document: Document, rounds: Rounds, run_id: str) -> Iterator[Finding]:
     for failure in rounds.failures:
-        said = failure.kind.replace("_", " ")
+        said = failure_words(failure.kind)
         told = f": {failure.message}" if failure.message and failure.message != said else ""
         yield Finding(
             failure.kind,

@@ -212,7 +212,7 @@ _WORDS = {
 ASSISTANT = shape(
     "assistant",
     "an assistant",
-    "One assistant: who it is, and how it is repeated until its work is done.",
+    "One assistant: its persona, and how it is repeated until its work is done.",
     *_KEYS,
     wrong=camel_advice(_KEYS, **_WORDS),
 )

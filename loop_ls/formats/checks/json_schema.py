@@ -21,7 +21,7 @@ from loop_ls.text.json_value import Json
 PATTERN_LIMIT = 5.0
 #: Seconds for all that one value is held against.
 SCHEMA_LIMIT = 10.0
-_until: ContextVar[float] = ContextVar("when a schema has taken too long", default=math.inf)
+_until: ContextVar[float] = ContextVar("schema deadline", default=math.inf)
 
 
 class TookTooLong(Exception):

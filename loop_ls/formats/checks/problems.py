@@ -246,7 +246,7 @@ _OF_VALUE: dict[str, Callable[[Node | None, str], Iterator[Flaw]]] = {
 }
 _VALUES = {
     "text": "a text",
-    "texts": "a list of texts",
+    "texts": "a list of strings",
     "words": "the arguments of a command",
     "schema": "a JSON Schema",
 }

@@ -14,7 +14,7 @@ Access = Literal["full", "readonly-shell", "readonly", "minimal"]
 
 #: What an access level lets a stage do, in words.
 ACCESS: dict[Access, str] = {
-    "full": "reads and writes files, runs any command, uses the web, memory and further tools",
+    "full": "reads and writes files, runs any command, uses the web, memory and other tools",
     "readonly-shell": "reads files and runs commands that only read",
     "readonly": "reads files, runs no command",
     "minimal": "has no tools",
@@ -47,7 +47,7 @@ ROLES: dict[str, Role] = {
         Role("explorer", "readonly-shell", 20, "Looks into files and documents and reports what is there."),
         Role("muse", "readonly-shell", 32, "Finds many different ideas."),
         Role("philosopher", "readonly", 24, "Weighs ideas and looks for patterns and tensions."),
-        Role("orchestrator", "full", None, "Directs work that takes several hands."),
+        Role("orchestrator", "full", None, "Coordinates work that needs several roles."),
         Role("assistant", "readonly", None, "Answers questions."),
         Role("identity-curator", "readonly", None, "Keeps notes and memories in order."),
         Role("title-generator", "minimal", None, "Finds a title."),

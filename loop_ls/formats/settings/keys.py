@@ -53,8 +53,8 @@ _PROVIDER_KEYS = (
     Key(
         "usagePercent",
         Type.NUMBER,
-        "Share of its usage window that an agent program may use, where it reports that (Claude Code): above it, runs "
-        "wait for the reset before its next turn.",
+        "Maximum percentage of a usage window that an agent program may use, if it reports its usage (Claude Code). "
+        "Above it, runs wait for the reset before the next turn.",
         minimum=1,
         maximum=100,
     ),
@@ -476,11 +476,11 @@ ASSISTANTS = shape(
 PROTECT = shape(
     "protect",
     "`protect`",
-    "Files that an agent must not change unseen. After each turn of one that may write, a person is asked about those "
-    "that it touched, before any check counts: manifests and lock files, agent instructions, dot folders, settings, "
-    "the files of the run and what its checks start. Patterns are written as in a `.gitignore`.",
-    Key("files", Type.TEXTS, "Patterns of further files that are protected."),
-    Key("allow", Type.TEXTS, "Patterns of files that are not: an agent may change them without a question."),
+    "Files that an agent must not change without a review: manifests and lock files, agent instructions, dot "
+    "folders, settings, the files of the run and the programs of its checks. If an agent changes one, the run asks "
+    "you after that turn, before any check counts. Patterns are written as in a `.gitignore`.",
+    Key("files", Type.TEXTS, "Patterns of additional files to protect."),
+    Key("allow", Type.TEXTS, "Patterns of files that are not protected: an agent may change them without asking."),
 )
 
 SETTINGS = shape(
@@ -516,9 +516,9 @@ SETTINGS = shape(
     Key(
         "notify",
         Type.TEXTS,
-        "A program, as a list of arguments, that is called when a run asks a person, is parked until a "
-        "later time, or has "
-        "ended. It gets one JSON object on its standard input: `event` (`question`, `parked` or `ended`), `root` and "
+        "A program, as a list of arguments, that is called when a run asks a question, is parked until a later time,"
+        " or has ended. It gets one JSON object on its standard input: `event` (`question`, `parked` or `ended`), "
+        "`root` and "
         "`run`, the state of the run. It is shown at the start of a run. Runs do not wait for it.",
     ),
     Key("protect", Type.BLOCK, PROTECT.text, shape=PROTECT),

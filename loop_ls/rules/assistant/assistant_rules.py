@@ -386,7 +386,7 @@ def provider_unsupported(view: ObjectView) -> Iterator[Draft]:
 def unknown_server(view: ObjectView) -> Iterator[Draft]:
     """MCP server that the settings do not have.
 
-    The loop does not start: its tools would be missing. Servers stand under `servers` in `.loop-ls.yaml`.
+    The loop does not start: its tools would be missing. Servers are listed under `servers` in `.loop-ls.yaml`.
 
     Bad::
         #- fixer.assistant.yaml
@@ -412,7 +412,7 @@ def unknown_server(view: ObjectView) -> Iterator[Draft]:
 def unknown_skill(view: ObjectView) -> Iterator[Draft]:
     """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
 
-    The loop runs without it. Nothing is reported where the workspace has no folder `skills`: other tools keep them
+    The loop runs without it. Not reported if the workspace has no folder `skills`, because other tools keep skills
     elsewhere.
 
     Bad::

@@ -158,8 +158,8 @@ def regex_delimiters(view: ObjectView) -> Iterator[Draft]:
 def regex_echo_risk(view: ObjectView) -> Iterator[Draft]:
     """Pattern that matches the persona.
 
-    An assistant that repeats its instructions ends its loop. Ask for a word that the persona does not
-    contain, or for a line that consists of it.
+    An assistant that repeats its instructions ends its loop. Use a word that the persona does not contain, or a pattern
+    that matches a whole line.
 
     Bad::
         #- fixer.assistant.yaml

@@ -76,7 +76,7 @@ def unknown_key(view: ObjectView) -> Iterator[Draft]:
     """Unknown key.
 
     It has no effect. In `.claude/agents`, only misspelled keys are reported: the others are for Claude Code. The same
-    holds in `roles` where no key is one of a role alone: other programs have such folders.
+    applies to a file in `roles` without any key that only roles have, because other programs have such folders, too.
 
     Bad::
         #- roles/tester.md
@@ -129,9 +129,9 @@ def bad_value(view: ObjectView) -> Iterator[Draft]:
 
 @rule("RO004", "no-instructions", Severity.WARNING, on="role_file")
 def no_instructions(view: ObjectView) -> Iterator[Draft]:
-    """Role without a text below its keys.
+    """Role without instructions below its keys.
 
-    Its agent is told its description alone.
+    Its agent only gets the description.
 
     Bad::
         #- roles/tester.md
@@ -153,8 +153,8 @@ def no_instructions(view: ObjectView) -> Iterator[Draft]:
 def duplicate_role(view: ObjectView) -> Iterator[Draft]:
     """Role that another file sets up, so that this one has no effect.
 
-    `roles` in `.loop-ls.yaml` takes precedence over files in `roles`, and those over `.claude/agents`. In one
-    folder, the first file by name does.
+    `roles` in `.loop-ls.yaml` takes precedence over files in `roles`, and those over `.claude/agents`. In the same
+    folder, the first file by name takes precedence.
 
     Bad::
         #- roles/tester.md

@@ -167,10 +167,10 @@ def description(view: ObjectView) -> Iterator[Draft]:
     part = view.parts.get("description")
     if part is None:
         if not view.parts.meant("description"):
-            yield Draft(view.begin(), "Missing `description`; add a line about what the loop is for")
+            yield Draft(view.begin(), "Missing `description`; describe in one line what the loop is for")
     elif is_blank(part.node):
         spot = Spot(part.piece, mark(part.node or part.entry))
-        yield Draft(spot, "Empty `description`; add a line about what the loop is for")
+        yield Draft(spot, "Empty `description`; describe in one line what the loop is for")
 
 
 @rule("RL005", "no-roles", Severity.ERROR, on="role_loop")

@@ -178,10 +178,10 @@ def param_description(view: ObjectView) -> Iterator[Draft]:
         field = item.block.get("description")
         if field is None:
             if not item.block.meant("description"):
-                message = "Missing `description`; add what the value is for"
+                message = "Missing `description`; describe what the value is for"
                 yield draft(item.piece, mark(item.block.node), message)
         elif is_blank(field.node):
-            message = "Empty `description`; add what the value is for"
+            message = "Empty `description`; describe what the value is for"
             yield draft(item.piece, mark(field.node or field.entry), message)
 
 

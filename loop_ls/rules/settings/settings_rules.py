@@ -458,7 +458,7 @@ def unknown_verifier(view: ObjectView) -> Iterator[Draft]:
 def unknown_workflow(view: ObjectView) -> Iterator[Draft]:
     """Settings for a workflow in `enhance.workflows` that the workspace does not have.
 
-    They have no effect: a pause or a lower limit that you set here is not there. A workflow in a subfolder is named
+    They have no effect: a pause or a lower limit that you set here does not apply. A workflow in a subfolder is named
     with its folder, as in `parts/draft`.
 
     Bad::

@@ -187,8 +187,8 @@ def items_are_lines(site: Site) -> Iterator[Draft]:
     if "{{" in text or text.startswith("file://") or _is_json(text):
         return
     lines = sum(1 for line in text.splitlines() if line.strip())
-    what = "one item" if lines == 1 else f"{lines} items"
-    yield site.found(value_span(field), f"this text is {what}: one for every line; a list is written as JSON")
+    told = f"Plain text is read as one item per line ({lines} here); write a list as JSON"
+    yield site.found(value_span(field), told)
 
 
 def _is_json(text: str) -> bool:
@@ -235,4 +235,4 @@ def policy_not_written(site: Site) -> Iterator[Draft]:
           - {name: improve, run: "Improve {{input}}, write READY below it"}
     """
     if not site.block.meant("on_failure"):
-        yield site.found(site.label, "this loop does not say what a failure does; the default is `halt` here")
+        yield site.found(site.label, "Missing `on_failure`; the default is `halt`")

@@ -213,7 +213,7 @@ def verdict_as_result(element: Element, view: View) -> Iterator[Draft]:
     The result of a workflow is that of its last step. If that is a review, the next iteration gets `PASS:
     fine` instead of the text, and so does every report of the loop. Let the review repeat the work below
     its verdict. An argument named `feedback`, `review` or similar expects the verdict and is not reported.
-    The rule is in the profile `pedantic`: there are files whose verdict is all that counts.
+    The rule is in the profile `pedantic`, because in some files only the verdict matters.
 
     Bad::
         #- write_and_review.yaml

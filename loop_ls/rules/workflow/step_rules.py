@@ -383,8 +383,8 @@ def equal_to_default(site: Site, view: View) -> Iterator[Draft]:
 def unknown_skill(site: Site, view: View) -> Iterator[Draft]:
     """Skill without a file `skills/NAME/SKILL.md` in the workspace folder.
 
-    The step runs without it, unless the settings have a server named `skills`. Nothing is reported where the workspace
-    has no folder `skills`: other tools keep them elsewhere.
+    The step runs without it, unless the settings have a server named `skills`. Not reported if the workspace has no
+    folder `skills`, because other tools keep skills elsewhere.
 
     Bad::
         steps:

@@ -173,7 +173,7 @@ def _kind(node: Node) -> str:
         case Scalar():
             return f"`{shortened(node.text)}`" if node.text.strip() else "an empty string"
         case Alias():
-            return f"what `*{node.name}` stands for"
+            return f"the value of `*{node.name}`"
 
 
 def _old_form(field: Field) -> str:

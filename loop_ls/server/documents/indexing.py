@@ -167,7 +167,7 @@ class Indexing:
         started = time.perf_counter()
         paths, capped = await asyncio.to_thread(_listed, folder)
         if capped:
-            logger.warning("%s holds more files than are indexed; the others count once they are opened", folder.text)
+            logger.warning("%s has more files than are indexed; others are indexed when opened", folder.text)
         progress = _Progress(self._client, self._tasks, len(paths))
         documents: list[Document] = []
         self._reading = (folder, documents)
@@ -251,7 +251,7 @@ class Indexing:
 
     def _sweep_now(self) -> None:
         self._sweep_due = None
-        self._tasks.start(self._sweep(), "look at the disk")
+        self._tasks.start(self._sweep(), "check the files on disk")
 
     async def _sweep(self) -> None:
         try:

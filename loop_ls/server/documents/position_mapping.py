@@ -48,17 +48,17 @@ class PositionMapping:
     def read_position(self, position: Json) -> Position:
         """A position as it came in JSON. Raises `ValueError` for something else."""
         if not isinstance(position, dict) or not {"line", "character"} <= position.keys():
-            raise ValueError("a position has a line and a character")
+            raise ValueError("a position must have a line and a character")
         line, units = position["line"], position["character"]
         if not isinstance(line, int) or not isinstance(units, int):
-            raise ValueError("line and character of a position are numbers")
+            raise ValueError("line and character of a position must be numbers")
         if line < 0 or units < 0:
-            raise ValueError("line and character of a position are 0 or more")
+            raise ValueError("line and character of a position must be 0 or more")
         return self.read(line, units)
 
     def read_range(self, found: Json) -> Span:
         """A range as it came in JSON. Raises `ValueError` for something else."""
         if not isinstance(found, dict) or not {"start", "end"} <= found.keys():
-            raise ValueError("a range has a start and an end")
+            raise ValueError("a range must have a start and an end")
         a, b = self.read_position(found["start"]), self.read_position(found["end"])
         return Span(a, b) if a <= b else Span(b, a)

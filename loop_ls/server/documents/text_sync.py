@@ -56,7 +56,7 @@ class Texts:
     def opened(self, params: JsonObject) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(item.get("text"), str):
-            raise JsonRpcInvalidParams("didOpen has a text document with uri and text")
+            raise JsonRpcInvalidParams("didOpen must have a text document with uri and text")
         if is_view(item["uri"]):
             return
         # All of it will live: a collection would walk it for nothing. the server turns it on again when it has settled.
@@ -70,7 +70,7 @@ class Texts:
     def changed(self, params: JsonObject) -> None:
         item, changes = params.get("textDocument"), params.get("contentChanges")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str) or not isinstance(changes, list):
-            raise JsonRpcInvalidParams("didChange has a text document and changes")
+            raise JsonRpcInvalidParams("didChange must have a text document and changes")
         opened = self._session.find(item["uri"])
         if opened is None:
             if not is_view(item["uri"]):
@@ -158,7 +158,7 @@ class Texts:
     def closed(self, params: JsonObject) -> None:
         item = params.get("textDocument")
         if not isinstance(item, dict) or not isinstance(item.get("uri"), str):
-            raise JsonRpcInvalidParams("didClose has a text document")
+            raise JsonRpcInvalidParams("didClose must have a text document")
         opened: OpenDocument | None = self._session.closed(item["uri"])
         if opened is not None:
             self._told.discard(opened.key)
@@ -206,7 +206,7 @@ def _is_large(change: Json) -> bool:
 def _checked(change: Json) -> tuple[Json, str]:
     """The range that is replaced, None for the whole text, and the new text."""
     if not isinstance(change, dict) or not isinstance(new := change.get("text"), str):
-        raise JsonRpcInvalidParams("a change has a text")
+        raise JsonRpcInvalidParams("a content change must have a text")
     return change.get("range"), new
 
 

@@ -74,7 +74,7 @@ def _uri(params: JsonObject) -> str:
     item = params.get("item")
     uri = item.get("uri") if isinstance(item, dict) else None
     if not isinstance(uri, str):
-        raise JsonRpcInvalidParams("an item of the call hierarchy has a URI")
+        raise JsonRpcInvalidParams("an item of the call hierarchy must have a URI")
     return uri
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 async def execute(context: Context, params: JsonObject) -> JsonObject:
     name, given = params.get("command"), params.get("arguments")
     if not isinstance(name, str):
-        raise JsonRpcInvalidParams("workspace/executeCommand names a command")
+        raise JsonRpcInvalidParams("workspace/executeCommand must name a command")
     first = given[0] if isinstance(given, list) and given else None
     return await execute_command(context, name, first)
 

@@ -59,7 +59,7 @@ def on_prepare(context: Context, params: JsonObject) -> JsonObject | None:
 async def on_rename(context: Context, params: JsonObject) -> JsonObject | None:
     new = params.get("newName")
     if not isinstance(new, str):
-        raise JsonRpcInvalidParams("a rename has a new name")
+        raise JsonRpcInvalidParams("a rename must have a new name")
     asked = about(context, params)
     if asked is None:
         return None

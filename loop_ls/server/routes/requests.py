@@ -67,7 +67,7 @@ def named(params: JsonObject) -> str:
     item = params.get("textDocument")
     uri = item.get("uri") if isinstance(item, dict) else None
     if not isinstance(uri, str):
-        raise JsonRpcInvalidParams("the request has no text document")
+        raise JsonRpcInvalidParams("the request must have a text document")
     return uri
 
 

@@ -50,7 +50,7 @@ def import_lean() -> bool:
     try:
         _import_rpc(folder)
     except Exception:
-        logger.warning("pygls and lsprotocol are imported the slow way", exc_info=True)
+        logger.warning("pygls and lsprotocol are imported in full", exc_info=True)
         for name in [name for name in sys.modules if name.partition(".")[0] in ("pygls", "lsprotocol", "cattrs")]:
             del sys.modules[name]
         return False

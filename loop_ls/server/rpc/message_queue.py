@@ -79,7 +79,7 @@ def decode(body: bytes) -> Arrival:
     except ValueError as error:
         return Malformed(f"the message is not valid JSON: {error}")
     if not isinstance(message, dict):
-        return Malformed("a message is an object; batches are not part of the protocol")
+        return Malformed("a message must be an object; batches are not supported")
     return message
 
 

@@ -135,11 +135,12 @@ class LoopProtocol(JsonRPCProtocol):
             elif isinstance(key, str | int) and not isinstance(key, bool):
                 self._handle_request(key, method, params)
             else:
-                self._refuse(None, JsonRpcInvalidRequest("the id of a request is a number or a text"))
+                self._refuse(None, JsonRpcInvalidRequest("the id of a request must be a number or a string"))
         elif "id" in message and ("result" in message or "error" in message):
             self._answered(key, message.get("result"), message.get("error"))
         else:
-            self._refuse(key if isinstance(key, str | int) else None, JsonRpcInvalidRequest("a message has a method"))
+            identity = key if isinstance(key, str | int) else None
+            self._refuse(identity, JsonRpcInvalidRequest("a message must have a method"))
 
     def _handle_request(self, msg_id: MessageId, method_name: str, params: JsonObject) -> None:
         """pygls has no life cycle below its language server: it answers before `initialize`, lets a client
@@ -148,7 +149,7 @@ class LoopProtocol(JsonRPCProtocol):
             self._check_stage(method_name)
             self._get_handler(method_name)
         except JsonRpcException as error:
-            logger.info("Request %s (%s) is answered with an error: %s", msg_id, method_name, error)
+            logger.info("Request %s (%s) failed: %s", msg_id, method_name, error)
             self._refuse(msg_id, error)
             return
         # Now, not when its turn comes: `exit` may be in the same breath, and its status says whether we were told.
@@ -159,12 +160,12 @@ class LoopProtocol(JsonRPCProtocol):
 
     def _check_stage(self, method: str) -> None:
         if self._shutdown:
-            raise JsonRpcInvalidRequest("the server was told to shut down")
+            raise JsonRpcInvalidRequest("the server is shutting down")
         if method == lsp.INITIALIZE:
             if self._started:
                 raise JsonRpcInvalidRequest("the server is already initialized")
         elif not self._started:
-            raise JsonRpcServerNotInitialized("`initialize` comes first")
+            raise JsonRpcServerNotInitialized("`initialize` must be sent first")
 
     def _handle_notification(self, method_name: str, params: JsonObject) -> None:
         """pygls keeps the future of a notification for ever, and reads the id of a cancellation as an attribute."""
@@ -188,7 +189,7 @@ class LoopProtocol(JsonRPCProtocol):
         """pygls keeps the futures of both directions in one table: an answer with the id of a request that is being
         worked on would end that. Errors it takes for objects of lsprotocol."""
         if not isinstance(msg_id, str | int) or not isinstance(self._request_futures.get(msg_id), Future):
-            logger.debug("An answer to nothing that is still asked: %r", msg_id)
+            logger.debug("Received a response to an unknown request: %r", msg_id)
             return
         self._handle_response(msg_id, result, None if error is None else _response_error(error))
 
@@ -294,10 +295,10 @@ class LoopProtocol(JsonRPCProtocol):
         try:
             body = json.dumps(data, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError):
-            logger.exception("An answer cannot be written as JSON")
+            logger.exception("A response cannot be written as JSON")
             if not isinstance(data, dict) or "result" not in data:
                 return
-            self._refuse(data["id"], JsonRpcInternalError("the answer cannot be written as JSON"))
+            self._refuse(data["id"], JsonRpcInternalError("the response cannot be written as JSON"))
             return
         self._send_text(body)
 

@@ -41,7 +41,7 @@ class Pipe:
             asyncio.get_running_loop().add_writer(self._descriptor, self._drain)
         self._waiting += data
         if len(self._waiting) > _MOST_WAITING:
-            raise TimeoutError("the client does not read what it is sent")
+            raise TimeoutError("the client does not read its messages")
 
     def _write(self, data: bytes | bytearray) -> int:
         try:

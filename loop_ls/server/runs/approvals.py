@@ -62,7 +62,7 @@ class Approvals:
             if (which := (key, int_field(each, "iteration"))) not in self._told:
                 self._told.add(which)
                 typed = commands(each, record.run_id[:8])
-                said = f"{question(record.name, each)} Answer at the loop, or: {typed}"
+                said = f"{question(record.name, each)} Answer above the loop, or: {typed}"
                 self._client.show(lsp.MessageType.Info, said)
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Approvals:
         # A message takes no text: an answer that needs one is given elsewhere.
         answers = {title: decision for decision, title in answers_to(asked).items() if decision != "revise"}
         blocked = wait_of(asked) == "blocked"
-        hint = f" To answer in words: {commands(asked, record.run_id[:8])}." if blocked else ""
+        hint = f" To answer with a text: {commands(asked, record.run_id[:8])}." if blocked else ""
         params: JsonObject = {
             "type": lsp.MessageType.Warning if is_protected(asked) else lsp.MessageType.Info,
             "message": f"{question(record.name, asked)}{hint}",
@@ -84,7 +84,7 @@ class Approvals:
             try:
                 chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _LIMIT)
             except (Refused, TimeoutError) as error:
-                logger.info("No answer to run %s: %s", record.run_id, error)
+                logger.info("The answer to run %s was not accepted: %s", record.run_id, error)
                 return
             title = text_field(chosen, "title") if isinstance(chosen, dict) else ""
             if title == SHOW:
@@ -115,7 +115,7 @@ def question(name: str, asked: JsonObject) -> str:
     number = asked.get("iteration")
     where = f"`{name}`" + (f" ({path})" if path and path != name else "")
     if is_protected(asked):
-        return f"{where}, iteration {number}: {first_line(asked)} No check counts before you decide."
+        return f"{where}, iteration {number}: {first_line(asked)} Checks do not count until you decide."
     if wait_of(asked) == "blocked":
         return f"{where} is blocked: {first_line(asked)}"
     output = " ".join(str(asked.get("output") or "").split())
@@ -125,4 +125,4 @@ def question(name: str, asked: JsonObject) -> str:
 
 def _seen(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("A decision could not be asked for.", exc_info=error)
+        logger.error("The question about a decision could not be shown.", exc_info=error)

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 #: An engine answers or starts within this; afterwards the command says so.
 LIMIT = 30.0
-#: By what the engine knows this editor among others: nobody else can say what became of an edit.
+#: By what the engine knows this editor among others: nobody else can report the result of an edit.
 _NAME = f"editor/{secrets.token_hex(16)}"
 #: Seconds between two looks for an engine that somebody else started.
 _LOOK_EVERY = 1.0

@@ -116,7 +116,7 @@ class Rounds:
             return
         self._running.discard(record.run_id)
         if rounds.reason == "converged" and (names := [f"`{path}`" for path in self._changed(record)]):
-            said = f"The enhance loop of `{record.name}` converged on another text than the one in the editor"
+            said = f"The enhance loop of `{record.name}` converged on a version that differs from the one in the editor"
             were = "was" if len(names) == 1 else "were"
             told = f"{said}: {' and '.join(names)} {were} changed while the last round ran."
             self._client.show(lsp.MessageType.Warning, told)
@@ -194,7 +194,7 @@ class Rounds:
         return "" if held is None else str(held.document.text)
 
     async def _taken(self, opened: OpenDocument, sent: JsonObject) -> JsonObject:
-        """Have the editor take an edit, and say what the document holds then."""
+        """Have the editor take an edit, and report the text of the document then."""
         before = str(opened.document.text)
         if text_hash(before) == sent["textSha256"]:
             return {"outcome": "applied", "text": before}  # it is there already: asked again after a restart
@@ -268,7 +268,7 @@ class Rounds:
             try:
                 chosen = await self._client.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, _ASK_LIMIT)
             except (Refused, TimeoutError) as error:
-                logger.info("No answer to run %s: %s", record.run_id, error)
+                logger.info("The answer to run %s was not accepted: %s", record.run_id, error)
                 return None
             match chosen.get("title") if isinstance(chosen, dict) else None:
                 case "Show changes":

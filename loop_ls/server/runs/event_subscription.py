@@ -93,7 +93,7 @@ class RunWatch:
         """Somebody looks at a run: tell all that comes, and what is new in its view after fact `shown`."""
         record = self.records.get(run_id)
         if record is None:
-            self._tasks.start(self.track(link, run_id, shown=shown), "a run that is looked at")
+            self._tasks.start(self.track(link, run_id, shown=shown), "an open run")
         elif shown is not None:
             record.shown = shown
             self._show.view(record)
@@ -162,7 +162,7 @@ class RunWatch:
             before = record.last_seq
             answer = await client.events(record.run_id, after=before)
             if not answer["ok"]:
-                logger.warning("The facts of run %s cannot be read: %s", record.run_id, answer["message"])
+                logger.warning("The events of run %s cannot be read: %s", record.run_id, answer["message"])
                 return
             for fact in answer["events"]:
                 if record.take(fact):

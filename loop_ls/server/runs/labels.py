@@ -21,6 +21,6 @@ def worded(state: JsonObject, view: ShownRun | None = None) -> JsonObject:
         shown = seen(state) if view is None else view
         sign, line = said(shown)
     except Exception:  # a state of another version must not keep a list from being shown
-        logger.exception("Run %s cannot be put into words.", state.get("runId"))
+        logger.exception("The state of run %s cannot be described.", state.get("runId"))
         return state
     return {**state, "said": {"sign": sign, "line": line, "spent": spent(shown)}}

@@ -44,7 +44,7 @@ class RunProgress:
         try:
             await self._client.ask(lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, {"token": self.token})
         except (Refused, TimeoutError) as error:
-            logger.info("The client shows no progress: %s", error)
+            logger.info("The client does not support progress: %s", error)
             return
         if self._record.ended:
             return

@@ -46,7 +46,7 @@ def test_EB_123_a_broken_workflow_converges_in_round_2_and_its_file_is_mended(al
     assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
     assert "✓ converged in round 2" in done.stderr
     assert "round 1: failed review, publish; set_instructions review" in done.stderr
-    assert "NO   review: bad output; publish: upstream failed" in done.stderr
+    assert "NO   review: bad output; publish: skipped" in done.stderr
     assert file.read_text() == MENDED
     [run_id] = [one["runId"] for one in json.loads(alone.call("runs", "--json").stdout)["runs"]]
     told = alone.call("enhance", "--timeline", run_id).stdout
@@ -153,7 +153,7 @@ def test_EB_133_the_command_changes_a_called_file_that_the_settings_allow(alone:
     alone.write(".loop-ls.yaml", "workflowRoots: [parts]\nenhance: {files: [parts/part.yaml]}\n")
     done = alone.call("enhance", "report.yaml", "--input", "tea")
     assert (done.returncode, done.stdout) == (0, "the report\n"), done.stderr
-    assert "  One clean run of one input, without test cases.\n" in done.stderr
+    assert "  One clean run with one input and no test cases.\n" in done.stderr
     assert "! Plans may also edit `parts/part.yaml` (`enhance.files`)." in done.stderr
     assert called.read_text() == PART.replace("Write about", "Write kindly about")
     said = ("    why: a tone", "    refused: set_instructions nobody: unknown step or loop `nobody`")

@@ -23,7 +23,7 @@ from loop_ls.cli.main import main
         ("run --inptu x y", "loop-ls run: Unknown option `--inptu`; did you mean `--input`?"),
         ("run --zzzzz", "loop-ls run: Unknown option `--zzzzz`."),
         ("run x --max-iterations none", "loop-ls run: `--max-iterations`: `none` is not a number from 1."),
-        ("run x --model=", "loop-ls run: `--model`: it is empty; name one, or leave the option out."),
+        ("run x --model=", "loop-ls run: `--model`: it is empty; set a value, or omit the option."),
         ("run --json=3 x", "loop-ls run: `--json` does not take a value."),
         ("engine token create", "loop-ls engine token create: Missing `--user`."),
         (

@@ -311,8 +311,8 @@ async def test_an_enhance_loop_that_waits_is_looked_at_and_answered(alone: CliPr
         assert file.read_text() == FAILING
         assert await used(client, "loop_control", action="continue", id=run_id) == f"Loop {run_id} continues."
         ended = await status(client, run_id, lambda told: told["status"] == "completed")
-        assert ended["rounds"]["because"] == "One clean run of one input, without test cases."
-        assert "no answer counts any more" in await refused(client, "loop_control", action="skip", id=run_id)
+        assert ended["rounds"]["because"] == "One clean run with one input and no test cases."
+        assert "answers are no longer accepted" in await refused(client, "loop_control", action="skip", id=run_id)
     assert "kindly" in file.read_text()
 
 

@@ -113,7 +113,7 @@ async def test_EB_137_a_pause_is_answered_from_everywhere_but_its_text_by_the_ed
     run_id = await served.start(**HOLDER)
     await until(served.engine, run_id, lambda state: state["status"] == "paused")
     status, answer = await served.tell(run_id, "choose", {"choice": "skip", "text": "steps: []"})
-    assert (status, "say what the document holds" in answer["error"]) == (403, True)
+    assert (status, "report the text of the document" in answer["error"]) == (403, True)
     assert (await served.tell(run_id, "choose", {"choice": "continue"}, **{"Loop-Ls-Client": "cli"}))[0] == 200
     told = await served.applied(run_id)
     assert (await served.tell(run_id, "acknowledge", told, **HOLDER))[0] == 200

@@ -312,21 +312,23 @@ def test_no_sign_that_is_not_seen_makes_a_gap_in_what_is_shown(unseen: str) -> N
 def test_an_agent_that_works_is_shown_with_the_settings_that_the_project_has_for_it() -> None:
     """Its hooks and servers start programs that no loop file names."""
     [works] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", ["KEY"])
-    told = "starts `claude`, which may run any command and change any file, under the settings that the project has"
-    asked = "nothing keeps it from protected files, but you are asked before a turn that touched one counts"
-    assert sentence(works) == f"{told} for it, hooks and servers included; {asked}, with the value of KEY"
+    told = "starts `claude`, which may run any command and change any file, with the project's settings for it"
+    asked = "it can change protected files, but you are asked before such a turn counts"
+    assert sentence(works) == f"{told}, including hooks and servers; {asked}, with the value of KEY"
     [reads] = agents(["claude-code"], {"claude-code": {"cli": ["claude"]}}, "/p", apart=True)
-    held = "it is started with its tools for reading alone, and keeps to that itself"
-    assert sentence(reads) == f"starts `claude`, which only reads: {held}"
+    held = "it is started with its read tools only, and enforces that itself"
+    assert sentence(reads) == f"starts `claude`, read-only: {held}"
     [other] = agents(["own"], {"own": {"kind": "agent-cli", "cli": ["my-agent"]}}, "/p")
     assert sentence(other) == "starts `my-agent`, not sandboxed: it uses all of its own tools"
 
 
-@pytest.mark.parametrize(("agent", "held"), [("codex", "its own read-only sandbox"), ("opencode", "keeps to them")])
+@pytest.mark.parametrize(
+    ("agent", "held"), [("codex", "its own read-only sandbox"), ("opencode", "enforces them itself")]
+)
 def test_UP_94_what_is_agreed_to_says_of_each_agent_what_holds_it(agent: str, held: str) -> None:
     [reads], [works] = agents([agent], {}, "/p", apart=True), agents([agent], {}, "/p")
-    assert "only reads" in sentence(reads) and held in sentence(reads)
-    assert "nothing keeps it from protected files" in sentence(works) and held not in sentence(works)
+    assert "read-only: " in sentence(reads) and held in sentence(reads)
+    assert "it can change protected files" in sentence(works) and held not in sentence(works)
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode"])

@@ -345,7 +345,7 @@ def test_an_older_copy_of_a_database_is_not_taken_for_it(database: str, tmp_path
         db.execute("delete from loop_ls.entry where key = '2'")
         db.execute("update loop_ls.run set last_seq = 2, answers = 1")
         db.execute("update loop_ls.head set position = 2")
-    with pytest.raises(JournalRefused, match="1 of 3 known facts") as refused:
+    with pytest.raises(JournalRefused, match="1 of 3 known events") as refused:
         PostgresStorage(database, here)
     assert refused.value.code == "damaged"
     PostgresStorage(database, elsewhere).close()  # it had never seen the third one

@@ -58,7 +58,7 @@ async def test_todos_and_memory_of_a_stage_are_seen_by_the_stages_of_others(two:
     await store.run({"text": "The tests need\x00 a database."})
     assert await memory_tools(other)[1].run({"query": "database tests"}) == "- The tests need\ufffd a database."
     elsewhere = StageNotes(two[1], "mine", "run", "p", "s", "by", "/another")
-    assert await memory_tools(elsewhere)[1].run({"query": "database"}) == "nothing is remembered about that"
+    assert await memory_tools(elsewhere)[1].run({"query": "database"}) == "nothing found in memory"
 
 
 async def test_a_database_that_is_away_is_said_as_what_it_is(tmp_path: Path) -> None:

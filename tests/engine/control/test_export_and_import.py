@@ -124,7 +124,7 @@ async def test_a_run_that_came_in_without_its_end_runs_nowhere(project: Project,
     await other.open()
     state = await other.state("half")
     assert state["status"] == "failed"
-    assert "imported without its end" in state["error"]["message"]
+    assert "imported while it was running" in state["error"]["message"]
     assert other.engine.live == []
     assert other.models.requests == []
 
@@ -175,7 +175,7 @@ async def test_a_record_that_starts_twice_is_refused_so_that_none_counts_as_ours
     assert other.engine is not None
     refused = await other.engine.take_in(document)
     assert (refused["ok"], refused.get("code")) == (False, "bad_argument")
-    assert "more than once" in refused["message"]
+    assert "more than one start" in refused["message"]
 
 
 async def test_secrets_never_leave_with_a_run(project: Project) -> None:
@@ -232,7 +232,7 @@ async def test_a_run_with_a_damaged_fact_is_refused_by_its_name_and_spoils_no_li
     answer = await engine.take_in(document)
     assert answer["code"] == "bad_argument"
     assert f"`{field}" in answer["message"]
-    assert f"fact {number} (`{kind}`)" in answer["message"]
+    assert f"event {number} (`{kind}`)" in answer["message"]
     assert (await engine.runs())["runs"] == []
 
 
@@ -242,7 +242,7 @@ async def test_a_run_of_no_time_that_there_is_spoils_no_list(project: Project, o
     document["facts"][2]["at"] = moment
     assert other.engine is not None
     answer = await other.engine.take_in(document)
-    assert (answer["code"], "fact 3" in answer["message"]) == ("bad_argument", True)
+    assert (answer["code"], "event 3" in answer["message"]) == ("bad_argument", True)
     assert (await other.engine.runs())["runs"] == []
 
 

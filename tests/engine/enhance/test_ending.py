@@ -424,7 +424,7 @@ async def test_the_end_of_a_loop_names_its_limit(
     assert outcome.because.startswith(told), outcome.because
     if price is not None:
         skipped = {one["skip_reason"] for one in loop.reports[0]["failures"]}
-        assert skipped == {"`budgetCapUsd` left no room for its next call"}
+        assert skipped == {"its next call did not fit in `budgetCapUsd`"}
 
 
 @pytest.mark.parametrize("headless", [True, False])
@@ -443,8 +443,8 @@ async def test_a_file_that_was_changed_in_the_last_round_has_not_converged(headl
     outcome = await loop.run()
     assert outcome.reason == "file_changed"
     assert outcome.because == (
-        "Round 2 was clean, but `report.yaml` was changed while the loop ran: the text that was tried is not the text "
-        "of the file. Start the loop again to try what it says now."
+        "Round 2 was clean, but `report.yaml` was changed while the loop ran, so the text that was tried is not "
+        "in the file. Start the loop again to try the current text."
     )
     assert path.read_text() == THREE.replace("about", "nothing about")
 

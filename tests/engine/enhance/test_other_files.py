@@ -282,7 +282,7 @@ async def test_EB_134_a_file_that_became_a_link_is_neither_read_nor_written(proj
     assert state["question"]["kind"] == "loop_paused"
     assert (outside.read_text(), called.is_symlink()) == (WRITE, True)
     events = (await engine.events(run_id, limit=500))["events"]
-    assert "is a link by now" in json.dumps([one for one in events if one["kind"] == "edit_refused"])
+    assert "is now a link" in json.dumps([one for one in events if one["kind"] == "edit_refused"])
 
 
 async def test_EB_133_giving_up_takes_back_the_changes_of_all_files(project: EngineProject) -> None:
@@ -331,7 +331,7 @@ async def test_EB_134_a_file_that_is_not_listed_is_not_changed(project: EnginePr
         ("~/other.yaml", "is a list of files below the workspace"),
         ("link.yaml", "is a link, or is outside the workspace"),
         ("linked/other.yaml", "is a link, or is outside the workspace"),
-        ("none.yaml", "There is no file `none.yaml`"),
+        ("none.yaml", "File `none.yaml` in `enhance.files` was not found"),
     ],
 )
 async def test_EB_134_paths_that_lead_elsewhere_start_nothing(project: EngineProject, listed: str, told: str) -> None:

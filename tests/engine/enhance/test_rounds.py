@@ -121,8 +121,8 @@ async def test_EB_019_a_check_that_failed_itself_said_nothing() -> None:
 
 
 OFF_TOPIC = (
-    "`verify` is asked for PASS or FAIL and its answer began with neither; if it is no check, list the real ones under "
-    "`verifiers:` of `report.checks.yaml`."
+    "`verify` is asked for PASS or FAIL and its answer began with neither; if it is not a check, list the real ones "
+    "under `verifiers:` of `report.checks.yaml`."
 )
 
 
@@ -135,7 +135,7 @@ async def test_EB_019_a_step_that_is_asked_for_a_verdict_and_gives_none_has_not_
     assert outcome.because is not None
     assert outcome.because.endswith(OFF_TOPIC)
     declared = Loop(text=text, script={"verify": "Well."}, knobs={"maxRounds": 1, "verifiers": ["verify"]})
-    assert "if it is no check" not in ((await declared.run()).because or "")
+    assert "if it is not a check" not in ((await declared.run()).because or "")
 
 
 async def test_EB_019_the_end_of_a_loop_with_cases_says_so_too() -> None:

@@ -123,7 +123,7 @@ REFUSED: tuple[tuple[Hostile, str], ...] = (
     (settings_of_the_worktree, "for its files, without permission"),
     (filter_that_nobody_agreed_to, "for its files, without permission"),
     (embedded, "bare repository"),
-    (files_elsewhere, "its files are elsewhere"),
+    (files_elsewhere, "its files elsewhere"),
     (fetches_by_a_program, "could not fetch"),
     (fetches_by_another_shell, "could not fetch"),
     (fetches_by_a_protocol, "could not fetch"),
@@ -162,7 +162,7 @@ async def project(tmp_path: Path) -> AsyncIterator[Isolated]:
 async def test_a_start_shows_what_the_settings_of_the_repository_would_start(project: Isolated) -> None:
     git(project.root, "config", "filter.x.clean", "turn --in\n% f")
     asked = await project.start(consent=False)
-    told = f"starts `turn --in\\n% f` for files of its worktree, as the Git settings of {project.root} say"
+    told = f"starts `turn --in\\n% f` for files of its worktree, as set in the Git settings of {project.root}"
     assert told in json.dumps(asked).replace("\\\\", "\\")
     first = await project.run()
     assert first.end["kind"] == "completed"

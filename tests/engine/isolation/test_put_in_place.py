@@ -212,7 +212,7 @@ async def test_the_next_engine_puts_it_back_and_says_so(project: Isolated) -> No
     warned = (await project.facts(run_id)).of("warning")[-1]
     assert (warned["code"], warned["message"]) == (
         "apply_interrupted",
-        "The engine was stopped while it applied the changes. Your files are as before.",
+        "The engine was stopped while it applied the changes. Your files are unchanged.",
     )
     assert (await project.decide(run_id, "apply"))["ok"]
     assert (project.root / "done").exists()

@@ -199,12 +199,12 @@ async def test_a_repository_that_an_agent_makes_is_told_and_stays(tmp_path: Path
         (folder / "c.txt").write_text("c\n")
         kinds.committed(folder / "inner")
         tip = await worktree.commit(made["folder"], "one")
-        with pytest.raises(Failure, match="`inner` is a repository of its own"):
+        with pytest.raises(Failure, match="`inner` is a separate repository"):
             await apply(str(root), worktree.own, made["base"], tip)
         (folder / "empty").mkdir()
         git(folder / "empty", "init", "-q")
         (folder / "d.txt").write_text("d\n")
-        with pytest.raises(Failure, match="not all of it could be committed") as partly:
+        with pytest.raises(Failure, match="some files could not be committed") as partly:
             await worktree.commit(made["folder"], "two")
         assert git(root, "show", f"{partly.value.place}:d.txt") == "d\n"
         assert "empty/" in await worktree.remove(made["folder"])

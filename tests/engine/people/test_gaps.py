@@ -52,7 +52,7 @@ async def test_UP_96_a_model_approves_nothing_and_is_told_how_its_user_can(place
         for answer in ("approve", "reject"):
             ok, text = await told(client, id=run_id, answer=answer)
             assert not ok
-            assert "The owner has to agree: only a person may answer this." in text
+            assert "The owner must agree: only a person may answer this." in text
             assert f"`loop-ls runs answer {run_id[:8]} approve`" in text
         shown = await client.call_tool("loop_inbox", {})
         assert "Only your user may answer" in str(shown.content)

@@ -166,7 +166,7 @@ async def test_the_first_word_has_a_limit_of_its_own(llmock: Any, providers: Pro
     with pytest.raises(ModelFailure) as caught:
         await ask(provider, attempts=1)
     assert caught.value.code == "timeout"
-    assert "returned no first word within 0.2 s" in caught.value.message
+    assert "returned no first token within 0.2 s" in caught.value.message
 
 
 #: A stream of each kind: what makes up the first word, and the rest.
@@ -226,7 +226,7 @@ async def test_the_limit_of_the_first_word_does_not_cut_an_answer_that_has_begun
         if begun:
             assert (await asking).text == "one two"
         else:
-            with pytest.raises(ModelFailure, match="returned no first word within 600 s"):
+            with pytest.raises(ModelFailure, match="returned no first token within 600 s"):
                 await asking
         await house.aclose()
 

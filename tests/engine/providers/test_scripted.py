@@ -104,7 +104,7 @@ async def test_a_question_without_an_answer_says_where_to_write_one() -> None:
         ({"answers": [{"say": {"fial": "server"}}]}, "unknown key `fial` in `say`; did you mean `fail`?"),
         (
             {"answers": [{"say": {"fail": "server", "text": "x"}}]},
-            "use `then`, not `text`, for what is said after `fail`",
+            "use `then`, not `text`, for the answer after `fail`",
         ),
         ({"answers": [{"say": {"fail": "server", "times": "2"}}]}, "`times` must be an integer"),
         ({"answers": [], "prise": {"input": 3}}, "unknown key `prise` in a script; did you mean `price`?"),

@@ -440,7 +440,7 @@ async def test_RB_143_a_list_and_a_search_of_very_many_say_that_there_is_more(ro
 async def test_RB_142_what_is_no_small_text_is_neither_read_nor_edited(root: Path, coder: Call) -> None:
     (root / "c.bin").write_bytes(b"\xff")
     (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024))
-    assert "is not text" in (await coder("file_read", path="c.bin")).text
+    assert "is not a text file" in (await coder("file_read", path="c.bin")).text
     assert not (await coder("file_read", path="big.txt")).failed
     (root / "big.txt").write_bytes(b"x" * (4 * 1024 * 1024 + 1))
     assert "larger than 4 MiB" in (await coder("file_read", path="big.txt")).text

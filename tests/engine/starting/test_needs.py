@@ -73,7 +73,7 @@ async def test_the_table_of_a_database_that_models_get_to_read_is_shown(project:
         store = f"{{databaseUrlEnv: DOCS_DB, table: {table}, provider: ollama, model: m}}"
         given(project, SEARCH, f"rag: {{stores: {{docs: {store}}}}}")
         refused = await project.refused("flow.yaml")
-        told = f"sends data to db.example.org, with the value of DOCS_DB, and reads the table {table} there for models"
+        told = f"sends data to db.example.org, with the value of DOCS_DB, and lets models read its table {table}"
         assert told in refused.message
         assert told in refused.details["capabilities"]
         await project.start("flow.yaml", consent=agreed(project.data, refused.details))

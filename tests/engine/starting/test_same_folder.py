@@ -38,7 +38,7 @@ async def test_UP_95_who_starts_a_second_writing_loop_in_a_folder_agrees_with_th
     first = await going(project)
     asked = await project.start("other", agree=False)
     assert asked["code"] == "consent_required"
-    told = f"works at the same time as `main` (run {first}), which may write in the same folder"
+    told = f"runs at the same time as `main` (run {first}), which may write in the same folder"
     assert told in asked["message"] and told in asked["capabilities"][0]
     assert len(project.agent.calls) == 1
     request = {"root": str(project.root), "path": str(project.root / "other.yaml")}

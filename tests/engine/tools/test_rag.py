@@ -153,7 +153,7 @@ async def test_WB_160_a_mock_run_starts_no_server(room: Room) -> None:
         ("{query: x, server: dosc}", "did you mean `docs`?"),
         ("{query: x, server: docs, strategies: [far]}", "Unknown strategy `far` of `docs`"),
         ("{query: ' ', server: docs}", "`query` of `r` is empty"),
-        ("{query: x, server: lame}", "MCP server `things` has no tool that searches"),
+        ("{query: x, server: lame}", "MCP server `things` has no search tool"),
         ("{query: x, server: bare}", "store `bare` has neither `server` nor `databaseUrlEnv`"),
     ],
 )

@@ -45,7 +45,7 @@ def test_UP_92_a_question_about_protected_files_offers_to_put_them_back(fake: St
     editor = Editor(client, folder)
     editor.run({"iterations": 2, "asks": 1, "touched": [{"path": "a", "change": "changed"}]})
     question = asked(client)
-    assert "The agent touched a protected file: a (changed). No check counts before" in question["params"]["message"]
+    assert "The agent touched a protected file: a (changed). Checks do not count until" in question["params"]["message"]
     titles = [action["title"] for action in question["params"]["actions"]]
     assert titles == ["Allow", "Restore files", "Stop the run", "Show output"]
     answered(client, question, "Restore files")
@@ -94,7 +94,7 @@ def test_an_editor_that_cannot_ask_has_the_lens(fake: Start, folder: Path) -> No
     [told] = [m["params"] for m in client.received if m.get("method") == "window/showMessage"]
     assert told["message"].startswith("`refine` waits for your decision on iteration 1: a draft")
     typed = f"loop-ls runs approve {approve['arguments'][0]['runId']} (or reject)"
-    assert told["message"].endswith(f"Answer at the loop, or: {typed}")
+    assert told["message"].endswith(f"Answer above the loop, or: {typed}")
 
 
 def test_an_editor_without_lenses_runs_and_answers_by_code_actions(fake: Start, folder: Path) -> None:

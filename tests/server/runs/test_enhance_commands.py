@@ -374,7 +374,7 @@ def test_a_change_that_a_person_rejects_is_offered_no_more(editor: Callable[...,
     one.start()
     one.event("loop_paused")
     told = one.command("enhance.feedback", uri=one.uri, text="not like this", negative=True)
-    assert told["state"]["because"].startswith("The change was rejected, so it stays out")
+    assert told["state"]["because"].startswith("The change was rejected and is not applied")
     refused = one.command("enhance.continue", uri=one.uri)
     assert (refused["ok"], refused["code"]) == (False, "forbidden")
     one.event("feedback")

@@ -45,7 +45,7 @@ async function show(lines: string[], digest: string): Promise<void> {
     "",
     "Nothing was started. Run it again to allow it.",
     "",
-    `Digest of this list: ${digest}`,
+    `Fingerprint of this list: ${digest}`,
     "",
   ].join("\n");
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: "markdown", content }));

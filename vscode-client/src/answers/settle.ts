@@ -75,7 +75,7 @@ async function textsFor(fields: readonly Field[], argument: Argument, memory: Me
 }
 
 function showRefusal(answer: Answer): void {
-  const sentence = [answer.message ?? `The server refused (${answer.code ?? "no code"}).`, answer.hint].filter(Boolean).join(" ");
+  const sentence = [answer.message ?? `The server rejected the request (${answer.code ?? "no code"}).`, answer.hint].filter(Boolean).join(" ");
   if (answer.code === "file_has_errors") {
     void vscode.window.showErrorMessage(sentence, "Show Problems").then((choice) => {
       if (choice) void vscode.commands.executeCommand("workbench.actions.view.problems");

@@ -143,7 +143,7 @@ export function Runs({ engine, query, acts }: { engine: Engine; query: URLSearch
           <h2 id="ended">
             {TITLES.ended} <span class="muted">{ended.length}</span>
           </h2>
-          {read && ended.length === 0 ? <p class="empty">{words ? "No run fits." : "No runs yet."}</p> : null}
+          {read && ended.length === 0 ? <p class="empty">{words ? "No matching runs." : "No runs yet."}</p> : null}
           {rows(ended.slice(0, most))}
           {ended.length > most || engine.list.more ? (
             <button

@@ -16,7 +16,7 @@ async function rowsOf(engine: Engine, runId: string): Promise<{ rows: Row[]; rou
 
 async function textOf(engine: Engine, runId: string, id: string, what: string): Promise<string> {
   const { rows, rounds } = await rowsOf(engine, runId);
-  if (what === "diff") return rounds.find((one) => one.row === id)?.diff ?? "No change to show.";
+  if (what === "diff") return rounds.find((one) => one.row === id)?.diff ?? "No changes to show.";
   const row = rows.find((one) => one.id === id);
   if (!row) return "This place is not (or no longer) in the record.";
   if (what === "prompt") {
@@ -105,7 +105,7 @@ export function Difference({ left, right }: { left: string; right: string }) {
     );
   }
   return (
-    <div class="diff" tabIndex={0} role="group" aria-label="Difference of the two texts">
+    <div class="diff" tabIndex={0} role="group" aria-label="Difference between the two texts">
       {lines.map(({ side, text }, at) => (
         <span key={at} class={side === "left" ? "old" : side === "right" ? "new" : ""}>
           {side === "left" ? "- " : side === "right" ? "+ " : "  "}
@@ -124,7 +124,7 @@ function Copy({ text }: { text: string }) {
       () => navigator.clipboard !== undefined,
       () => false,
     );
-    setSaid(done ? "Copied." : "The browser does not let this page copy: select the text.");
+    setSaid(done ? "Copied." : "The browser does not allow copying here; select the text and copy it.");
   };
   return (
     <p>

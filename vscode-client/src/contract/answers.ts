@@ -852,7 +852,7 @@ export interface Verdicts {
   tokens: number;
 }
 
-/** `loopLs/view`: what is new in the view of a run that is looked at, since fact `after`. */
+/** `loopLs/view`: what is new in the view of an open run, since fact `after`. */
 export interface ViewNotice {
   seq: number;
   rows: RowView[];

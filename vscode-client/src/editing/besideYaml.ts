@@ -49,8 +49,8 @@ export class Offer {
   /** Where: the person says how far it goes, and what it takes. */
   async choose(document: vscode.TextDocument | undefined): Promise<void> {
     const rows = [
-      { label: HERE, detail: "Writes four settings of the YAML extension to .vscode/settings.json; it then ignores other YAML files, too." },
-      ...(document?.languageId === "yaml" ? [{ label: FILE, detail: `Adds the line ${MODELINE} to it, which other editors understand as well.` }] : []),
+      { label: HERE, detail: "Writes four settings of the YAML extension to .vscode/settings.json; it then also ignores other YAML files." },
+      ...(document?.languageId === "yaml" ? [{ label: FILE, detail: `Adds the line ${MODELINE} to it, which other editors also understand.` }] : []),
     ];
     const row = await vscode.window.showQuickPick(rows, { title: "Turn off the YAML extension for which files?" });
     if (row?.label === HERE) await quieten();

@@ -112,7 +112,7 @@ function textOf(row: Json, name: string): Text {
 }
 
 function problemOf(answer: Answer | undefined): string {
-  return answer ? [answer.message, answer.hint].filter(Boolean).join(" ") || "The server refused." : "The server is not responding.";
+  return answer ? [answer.message, answer.hint].filter(Boolean).join(" ") || "The server rejected the request." : "The server is not responding.";
 }
 
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);

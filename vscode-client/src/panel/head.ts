@@ -114,7 +114,7 @@ function choiceOf(state: RunState & Loose): Head["choice"] {
   const asked = state.question;
   if (asked?.kind !== "loop_paused" || hasEnded(state)) return undefined;
   const round = asked.round ?? state.iteration ?? 0;
-  if (asked.rejected) return { kind: "rejected", round, why: `The change of round ${round} was rejected, so it stays out.` };
+  if (asked.rejected) return { kind: "rejected", round, why: `The change of round ${round} was rejected and is not applied.` };
   if (asked.reason !== "conflict") return { kind: "between_rounds", round, why: "" };
   const why = (asked.failureReason || (asked.conflict ?? "").replaceAll("_", " ")).replace(/\.$/, "");
   const told = asked.conflict === "document_invalid" ? `${why}.` : `The change of round ${round} is not in the file: ${why}.`;

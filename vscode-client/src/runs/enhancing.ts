@@ -14,6 +14,6 @@ export const enhancingPart: Part = () =>
 
 async function onActiveFile(command: string, more: Record<string, unknown>): Promise<unknown> {
   const uri = vscode.window.activeTextEditor?.document.uri;
-  if (!uri) return vscode.window.showInformationMessage("Open the workflow that this is about first.");
+  if (!uri) return vscode.window.showInformationMessage("First open the workflow.");
   return vscode.commands.executeCommand(command, { uri: uri.toString(), ...more });
 }

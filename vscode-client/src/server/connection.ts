@@ -144,7 +144,7 @@ export class Connection implements Server, vscode.Disposable {
     const process = new ServerProcess(program, this.found.environment(program));
     process.running.catch(() => undefined); // told below
     const { loaded: room, milliseconds } = await loading(() => import("./language.js")); // large: read while the server starts
-    this.log.debug(`the client's library was loaded in ${milliseconds.toFixed(1)} ms of the processor`);
+    this.log.debug(`the client library was loaded in ${milliseconds.toFixed(1)} ms of CPU time`);
     this.libraryIn ??= milliseconds;
     const client = room.clientFor(process, {
       log: this.log,

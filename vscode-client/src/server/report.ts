@@ -102,7 +102,7 @@ function pythonRow({ candidate, finding }: Tried): Row {
     case "too_old":
       return [name, candidate.from, `${finding.version.join(".")}, too old: ${code(finding.executable)}`];
     case "no_venv":
-      return [name, candidate.from, `${finding.version.join(".")}, cannot make environments: ${code(finding.executable)}`];
+      return [name, candidate.from, `${finding.version.join(".")}, cannot create environments: ${code(finding.executable)}`];
     case "missing":
       return [name, candidate.from, "not there"];
     case "broken":

@@ -95,7 +95,7 @@ async function importRun(server: Server, runs: RunStore): Promise<void> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const [file] =
     (await vscode.window.showOpenDialog({
-      title: "Import a run that was exported",
+      title: "Import an exported run",
       openLabel: "Import",
       filters: { "Exported run": ["json"] },
       ...(folder ? { defaultUri: folder } : {}),

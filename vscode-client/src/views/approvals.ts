@@ -157,7 +157,7 @@ export function sentenceOf(state: RunState, question: PendingApproval): string {
   const place = (question.place ?? "").split(":", 1)[0] ?? "";
   const path = place.split("/").filter((part) => part && !/^\d+$/.test(part)).join(" › ");
   const where = path && path.toLowerCase() !== name.toLowerCase() ? `${name} (${path})` : name;
-  if (isProtected(question)) return `${where}: ${(question.output ?? "").split("\n", 1)[0]} No check counts before you decide.`;
+  if (isProtected(question)) return `${where}: ${(question.output ?? "").split("\n", 1)[0]} Checks do not count until you decide.`;
   if (question.blocked) return `${where} is blocked: ${(question.output ?? "").split("\n", 1)[0]?.replaceAll("`", "")}`;
   const of = question.iteration === undefined ? "" : ` on iteration ${question.iteration}`;
   return `${where} waits for your decision${of}: ${excerpt(question.output, 300) || "(no output)"}`;

@@ -80,7 +80,7 @@ test("an exported run is a file that opens, and after the run was deleted it is 
   await expect.poll(async () => (await runs()).map(({ runId }) => runId), { timeout: 30_000 }).not.toContain(id);
 
   await window.command("Loop: Import Run...");
-  await window.chooseFile("Import a run that was exported", path.join(folder, file));
+  await window.chooseFile("Import an exported run", path.join(folder, file));
   await tree.row(/compose.*imported · 3\/5/).waitFor();
   await panel.page.locator(".head .chip", { hasText: "imported" }).waitFor();
   await panel.row(/iteration 3 of 5, YES/).waitFor();
@@ -92,7 +92,7 @@ test("an exported run is a file that opens, and after the run was deleted it is 
 test("a file that is no exported run is refused in one sentence", async () => {
   writeFileSync(path.join(folder, "other.json"), '{"name": "other"}\n');
   await window.command("Loop: Import Run...");
-  await window.chooseFile("Import a run that was exported", path.join(folder, "other.json"));
+  await window.chooseFile("Import an exported run", path.join(folder, "other.json"));
   await window.message("other.json is not an exported run: choose a file written by Export Run...").waitFor();
   await window.picture("again-refused");
 });

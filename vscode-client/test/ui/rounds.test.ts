@@ -16,7 +16,7 @@ test("rounds say what failed, was proposed, rejected and applied, and a person l
   const panel = await openShown(window);
   await panel.page.getByText("Round 1 is over; changes are proposed and wait for you.").waitFor({ timeout: 60_000 });
   await panel.button("Show changes").click();
-  await panel.page.getByRole("heading", { name: "Changes of the file" }).waitFor();
+  await panel.page.getByRole("heading", { name: "Changes to the file" }).waitFor();
   await panel.pane.getByText("The review is refused because nobody said in what tone it is wanted.").waitFor();
   expect(await panel.pane.getByText("nowhere").count()).toBeGreaterThan(0); // what was proposed and is not possible
   await window.picture("rounds-paused");

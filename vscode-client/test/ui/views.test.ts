@@ -24,7 +24,7 @@ async function start(): Promise<void> {
 }
 
 test("a folder in which nothing ran says so, and a run is there as soon as it begins", async () => {
-  await window.page.locator(".sidebar", { hasText: "None has run in this folder yet" }).waitFor();
+  await window.page.locator(".sidebar", { hasText: "No loop has run in this folder yet" }).waitFor();
   await start();
   await row(/compose.*\d\/5 ·/).waitFor();
   await row("Running").waitFor();

@@ -65,7 +65,7 @@ test("protected files that an agent touched can be put back, and no check counts
   await vi.waitUntil(() => server.run.mock.calls.length === 1);
   expect(server.run).toHaveBeenCalledWith("loopLs.approve", { runId: "a", loopId: "q", approved: false, decision: "restore" });
   expect(vscode.window.showWarningMessage).toHaveBeenCalledWith(
-    "compose: The agent touched a protected file: package.json (changed). No check counts before you decide.",
+    "compose: The agent touched a protected file: package.json (changed). Checks do not count until you decide.",
     "Allow", "Restore files", "Stop the run", "Show output",
   );
 });

@@ -30,7 +30,7 @@ test("without a file a person is told what is missing", async () => {
   Object.assign(vscode.window, { activeTextEditor: undefined });
   await commands.get("loopLs.client.enhance")?.();
   expect(vscode.commands.executeCommand).not.toHaveBeenCalled();
-  expect(vscode.window.showInformationMessage).toHaveBeenCalledWith("Open the workflow that this is about first.");
+  expect(vscode.window.showInformationMessage).toHaveBeenCalledWith("First open the workflow.");
 });
 
 test("the palette lists each of them", () => {

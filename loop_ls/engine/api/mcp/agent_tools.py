@@ -172,7 +172,7 @@ async def loop_start(loops: Loops, given: Mapping[str, Json]) -> str:
         "termination": as_object(state.get("criterion")).get("type"),
         "session_id": state.get("sessionId"),
         "project_id": state.get("projectId"),
-        "message": f"The loop runs in the background; loop_status tells how it goes: {answer['runId']}.",
+        "message": f"The loop runs in the background; loop_status reports its progress: {answer['runId']}.",
     }
     if warned := answer.get("warnings"):
         told["warnings"] = warned
@@ -257,8 +257,8 @@ def _asks(state: RunStateView) -> str | None:
     if pending is None:
         return None
     wait = wait_of(pending)
-    what = {"protected": first_line_of(pending), "blocked": first_line_of(pending)}.get(wait, "A person has to decide.")
-    return f"{what} loop_inbox has it all."
+    what = {"protected": first_line_of(pending), "blocked": first_line_of(pending)}.get(wait, "A person must decide.")
+    return f"{what} See loop_inbox for the rest."
 
 
 async def _rounds(loops: Loops, state: RunStateView) -> JsonObject:
@@ -326,7 +326,7 @@ async def _told(loops: Loops, action: str, id_: str, text: str) -> str:
         raise ToolRefusal("`feedback` needs a `text`.")
     verb, said = ("feedback", {"text": text}) if action == "feedback" else ("choose", {"choice": action})
     _allowed(cast("Done | Refusal", await loops.enhance(verb, id_, cast("JsonObject", said))))
-    return "The feedback goes into the next plan." if action == "feedback" else f"Loop {id_} continues."
+    return "The feedback is used for the next plan." if action == "feedback" else f"Loop {id_} continues."
 
 
 # -- what waits ---------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ async def loop_answer(loops: Loops, given: Mapping[str, Json]) -> str:
 async def give(loops: Loops, id_: str, given: JsonObject) -> str:
     """Raises `ToolRefusal`."""
     done = _allowed(await loops.answer(id_, given))
-    return f"Loop {done['runId']} is answered: {done['answer']}."
+    return f"Answered loop {done['runId']}: {done['answer']}."
 
 
 # -- changes ------------------------------------------------------------------------------------------
@@ -459,7 +459,7 @@ TOOLS: dict[str, AgentTool] = {
         AgentTool("loop_list", "List loops, newest first.", "ListTool", loop_list, reads=True),
         AgentTool(
             "loop_status",
-            "Tell how a loop stands: iteration, stage, time, results of its stages.",
+            "Get the state of a loop: iteration, stage, time, results of its stages.",
             "StatusTool",
             loop_status,
             reads=True,
@@ -473,7 +473,7 @@ TOOLS: dict[str, AgentTool] = {
         ),
         AgentTool(
             "loop_inbox",
-            "List what waits for an answer, of all loops: questions, pauses, quotas, with the possible answers.",
+            "List what waits for an answer in all loops: questions, pauses, quotas, with the possible answers.",
             "InboxTool",
             loop_inbox,
             reads=True,
@@ -487,8 +487,8 @@ TOOLS: dict[str, AgentTool] = {
         ),
         AgentTool(
             "loop_changes",
-            "Show what a loop changed in a Git worktree of its own, or apply, keep or discard it once the loop has "
-            "ended. Decide only if your user said so.",
+            "Show what a loop changed in its own Git worktree, or apply, keep or discard it once the loop has ended."
+            " Decide only if your user said so.",
             "ChangesTool",
             loop_changes,
         ),
@@ -509,7 +509,7 @@ TOOLS: dict[str, AgentTool] = {
         ),
         AgentTool(
             "loop_estimate",
-            "Tell how many model calls and dollars a run of a loop file takes, at least and at most.",
+            "Estimate the minimum and maximum model calls and dollars of a run of a loop file.",
             "EstimateTool",
             loop_estimate,
             reads=True,

@@ -21,7 +21,7 @@ async def code(request: Request) -> Response:
     """For the page of whoever asks, with their role or less. A page lets no other page in."""
     body, person = await read_body(request), person_of(request)
     if person.page:
-        return refusal("forbidden", "A page cannot let another page in.", "Run `loop-ls ui`.")
+        return refusal("forbidden", "A page cannot create a sign-in code.", "Run `loop-ls ui`.")
     role = next((one for one in ROLES if one == (body.get("role") or person.role)), person.role)
     if not person.has(role):
         return refusal("forbidden", f"This needs the role `{role}`; the token has the role `{person.role}`.")
@@ -37,7 +37,7 @@ async def sign_in(request: Request) -> Response:
     codes: Codes = request.app.state.codes
     person = codes.take(str(body["code"]))
     if person is None:
-        told = "This code is not valid: it is unknown, was used already or is too old."
+        told = "Invalid code: it is unknown, expired or already used."
         return refusal("forbidden", told, "Run `loop-ls ui` for a new one.")
     try:
         made, text = _tokens(request).create_for_page(person)
@@ -50,7 +50,7 @@ async def sign_in(request: Request) -> Response:
 async def sign_out(request: Request) -> Response:
     """Of a page: no other token is revoked this way."""
     if not person_of(request).page:
-        return refusal("forbidden", "Only a page of a browser signs out.", "See `loop-ls engine token revoke`.")
+        return refusal("forbidden", "Only a page in a browser can sign out.", "See `loop-ls engine token revoke`.")
     _tokens(request).forget(request.headers["authorization"].partition(" ")[2].strip())
     return JSONResponse({"ok": True})
 
@@ -58,7 +58,7 @@ async def sign_out(request: Request) -> Response:
 def _tokens(request: Request) -> Tokens:
     tokens: Tokens | None = request.app.state.tokens
     if tokens is None:
-        raise BadRequest("engine_not_ready", "This engine keeps no tokens.")
+        raise BadRequest("engine_not_ready", "This engine has no tokens.")
     return tokens
 
 

@@ -278,7 +278,7 @@ class Sockets:
                 if fact["kind"] in TOLD:
                     await self._tell_waiting(text_field(fact, "runId"))
             except Exception:  # one event that cannot be told must not keep the others from being heard
-                log.exception("An event of a loop was not told to its sockets.")
+                log.exception("An event of a loop was not sent to its sockets.")
 
     async def _tell_one(self, told: LoopEvent) -> None:
         rooms = {_room(told.run.user)}

@@ -205,7 +205,7 @@ class EvidenceLoop:
             return "void", f"{told}: a trial on them failed repeatedly."
         if self.looked == "budget":
             return "budget", f"{told}. {self._limit('budget')}"
-        return "max_rounds", f"{told}: a loop uses them {LOOKS} times at most. Start it again, with new held-out ones."
+        return "max_rounds", f"{told}: a loop uses them at most {LOOKS} times. Start it again with new held-out ones."
 
     def _limit(self, reason: str) -> str:
         if reason == "budget" and self.trials.left <= 0:
@@ -346,7 +346,7 @@ class EvidenceLoop:
         if written.how == "skipped" and written.text == (self.best or now).text:
             return None  # a person goes on without it
         # The document is another one than what was tried: what is known of a text is not known of that one.
-        self.because = "The document was changed while a plan for it was tried: it holds another text than that one."
+        self.because = "The document was changed while a plan for it was tried, so it no longer has that text."
         course.written = written.text
         return Verdict("no", exit="file_changed")
 
@@ -356,7 +356,7 @@ class EvidenceLoop:
         assert best is not None, "the first version is used"
         text = await self.plain.edit_target.current(turn.place, best.text)
         if text != best.text:
-            self.because = "The file was changed while the loop ran: nothing was planned for what it says now."
+            self.because = "The file was changed while the loop ran, so nothing was planned for its current text."
             return Verdict("no", exit="file_changed")
         report = await self._report_of(turn, best)
         course = self.plain.course

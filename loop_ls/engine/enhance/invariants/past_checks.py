@@ -33,7 +33,7 @@ def past_checks(it: Compared) -> Iterator[Violation]:
         both = (reaches(first, result, stops) - stops) & frozenset().union(*(into(first, one) for one in checked))
         stops |= both  # reaches the result beside what is checked, and that as well: it may become another
         for name in sorted(reaches(it.now, result, stops) - reaches(first, result, stops) - stops):
-            told = f"`{name}` would reach `{result}` past {named(checked)}, which is checked"
+            told = f"`{name}` would reach `{result}` without passing {named(checked)}, which is checked"
             yield Violation("changes_result", name, told, result)
 
 

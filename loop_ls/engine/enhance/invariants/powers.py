@@ -24,13 +24,13 @@ def unguarded(it: Compared) -> Iterator[Violation]:
         if callee is not None:
             if not _is_as_guarded(it, element, _callers(it, callee.uri)):
                 name = callee.name or element.name
-                told = f"`{element.name}` would call `{name}` without what is in front of its other calls"
+                told = f"`{element.name}` would call `{name}` without the checks before its other calls"
                 yield Violation("hides_failure", element.name, told, name)
         elif element.mode in _PROMPTS:
             for server in shape_of(it.now, element).servers:
                 users = [one for one in it.base.first.elements if server in _shape(it, one).servers]
                 if not _is_as_guarded(it, element, users):
-                    told = f"`{element.name}` would use `{server}` without what is in front of its other uses"
+                    told = f"`{element.name}` would use `{server}` without the checks before its other uses"
                     yield Violation("hides_failure", element.name, told, server)
 
 
@@ -72,5 +72,5 @@ def constants(it: Compared) -> Iterator[Violation]:
         known = set[str]() if before is None else {use.name for use in before.uses}
         for name in dict.fromkeys(use.name for use in element.uses if use.path[0] == "env"):
             if name not in known:
-                told = f"`{element.name}` would be told `{{{{{name}}}}}`, which it was not told so far"
+                told = f"`{element.name}` would get `{{{{{name}}}}}`, which it did not get before"
                 yield Violation("out_of_reach", element.name, told, name)

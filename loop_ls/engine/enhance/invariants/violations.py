@@ -66,7 +66,7 @@ def _result(it: Compared) -> Iterator[Violation]:
     """Who gives the result stays: a check behind the last step would be returned instead of the work."""
     first, now = it.base.first, it.now
     if not first.steps and now.steps:
-        told = f"`{now.steps[-1].name}` would give the result, and so far a loop does"
+        told = f"`{now.steps[-1].name}` would give the result instead of a loop"
         yield Violation("changes_result", now.steps[-1].name, told)
         return
     was, is_ = tail(first), tail(now)
@@ -100,7 +100,7 @@ def _last_loop(it: Compared) -> Iterator[Violation]:
         was, is_ = last_loops(it.base.first, before), last_loops(it.now, element)
         if was != is_:
             meant = named(was) if was else "the loop that calls this workflow"
-            told = f"`loop` in `{element.name}` means {meant}, and would mean {named(is_) if is_ else 'another one'}"
+            told = f"`loop` in `{element.name}` means {meant}, but would mean {named(is_) if is_ else 'another one'}"
             yield Violation("changes_result", element.name, told, repr(is_))
 
 
@@ -121,7 +121,7 @@ def _guards(it: Compared) -> Iterator[Violation]:
             told = f"a plan may not change the prompt of `{element.name}`: an `if` depends on it"
             yield Violation("hides_failure", element.name, told, repr(now.question))
         if element.name in told_to and before.question != now.question:
-            told = f"a plan may not change the prompt of `{element.name}`: only what decides is told its result"
+            told = f"a plan may not change the prompt of `{element.name}`: only a check gets its result"
             yield Violation("hides_failure", element.name, told, repr(now.question))
 
 
@@ -262,7 +262,7 @@ def _reach(it: Compared) -> Iterator[Violation]:
         yield Violation("out_of_reach", "env", "a plan may not change `env`")
     known = _callees(it.base.workspace, first)
     for key in sorted(_callees(it.workspace, now) - known):
-        yield Violation("out_of_reach", key, f"`{key}` is not called by this workflow so far")
+        yield Violation("out_of_reach", key, f"this workflow does not call `{key}`")
 
 
 def _leaks(it: Compared) -> Iterator[Violation]:
@@ -287,11 +287,13 @@ def _leaks(it: Compared) -> Iterator[Violation]:
 def _limits(it: Compared) -> Iterator[Violation]:
     was, is_ = worst_calls(it.base.workspace, it.base.first), worst_calls(it.workspace, it.now)
     if was and is_ > _MOST_TIMES * was:
-        told = f"the workflow could ask {is_} times, and {was} times at first: at most {_MOST_TIMES} times as much"
+        told = f"the workflow could make {is_} calls instead of {was}; at most {_MOST_TIMES} times as many are allowed"
         yield Violation("out_of_range", "", told, str(is_))
     for element, before, now in it.both():
         if before.timeout is not None and now.timeout is not None and now.timeout > _MOST_TIMES * before.timeout:
-            told = f"`{element.name}` had {before.timeout:g} seconds at first: at most {_MOST_TIMES} times as long"
+            told = (
+                f"`{element.name}` had {before.timeout:g} seconds at first; at most {_MOST_TIMES} times that is allowed"
+            )
             yield Violation("out_of_range", element.name, told, repr(now.timeout))
 
 

@@ -49,7 +49,7 @@ def _template() -> Field:
             and value.keys() <= {"name", "with"}
             and isinstance(value.get("with", {}), dict)
         )
-        return None if good else ("bad_fields", "an object with `name` and, if need be, `with`")
+        return None if good else ("bad_fields", "an object with `name` and, if needed, `with`")
 
     schema: JsonObject = {
         "type": "object",

@@ -72,7 +72,7 @@ def set_loop_accumulate(
     new_name(copy, op.text("accumulate"))
     old = element.accumulate
     if old is not None and (user := _user(copy, old.text)) is not None:
-        raise Rejected("bad_fields", f"`{user}` uses `{{{{{old.text}}}}}`, which would be gone")
+        raise Rejected("bad_fields", f"`{user}` uses `{{{{{old.text}}}}}`, which would no longer exist")
     return copy.edited(set_value(copy, loop_target(element, loop), "accumulate", op.text("accumulate"), _LOOP))
 
 
@@ -86,7 +86,7 @@ def set_min_success_rate(
 def check_until(copy: WorkingCopy, element: Element | None, until: str) -> None:
     """Raises `Rejected` for a criterion that quotes what it judges."""
     if any(name in _JUDGED for name in names_in(until)):
-        raise Rejected("bad_fields", "the judge sees the output: `until` does not repeat it")
+        raise Rejected("bad_fields", "the judge already sees the output; do not repeat it in `until`")
     known_placeholders(copy, element, "until", until)
 
 

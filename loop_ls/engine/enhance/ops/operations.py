@@ -130,7 +130,8 @@ def text(most: int | None = None, least: int = 1, required: bool = True) -> Fiel
 
 def text_or_null() -> Field:
     def check(value: Json) -> tuple[str, str] | None:
-        return None if value is None or (isinstance(value, str) and value.strip()) else ("bad_fields", "a text or null")
+        fits = value is None or (isinstance(value, str) and value.strip())
+        return None if fits else ("bad_fields", "a string or null")
 
     return Field(check, {"type": ["string", "null"]})
 
@@ -179,6 +180,6 @@ def names(required: bool = True) -> Field:
 def arguments(required: bool = False) -> Field:
     def check(value: Json) -> tuple[str, str] | None:
         good = isinstance(value, dict) and all(isinstance(one, str | int | float | bool) for one in value.values())
-        return None if good else ("bad_fields", "a mapping of names to texts")
+        return None if good else ("bad_fields", "a mapping of names to strings")
 
     return Field(check, {"type": "object"}, required)

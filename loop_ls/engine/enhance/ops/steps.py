@@ -86,7 +86,7 @@ def set_provider_fallback(
         element = copy.step(name)
         target, chain, order = target_of(element), effective(copy.document, element).models.chain, _STEP
     if not chain:
-        raise Rejected("would_change_primary", f"`{name}` has no provider and model to keep as the first ones")
+        raise Rejected("would_change_primary", f"`{name}` has no provider and model to keep first")
     links = [chain[0], *(one for one in fallbacks if one != chain[0])]
     return _with_chain(copy, target, links, order)
 
@@ -175,7 +175,7 @@ def _keeps_what_others_need(copy: WorkingCopy, element: Element, old: str, promp
                 continue
             later = [one for one in copy.document.elements if one is not element and uses_result(one, element.name)]
             if later and not any(uses_result(one, producer) for one in copy.document.elements if one is not element):
-                raise Rejected("bad_fields", f"`{later[0].name}` needs what `{element.name}` makes of `{{{{{name}}}}}`")
+                raise Rejected("bad_fields", f"`{later[0].name}` needs `{element.name}` for `{{{{{name}}}}}`")
 
 
 def _ended(old: str, prompt: str) -> str:

@@ -137,7 +137,7 @@ class Planning:
         _identity_kept(file, changed)
         moved = primaries_kept(before[op.file], primaries(changed.document))
         if moved is not None:
-            raise Rejected("would_change_primary", f"`{moved}` would ask another provider or model first")
+            raise Rejected("would_change_primary", f"`{moved}` would use another provider or model first")
         return copy.after(changed)
 
     def _dropped_for_errors(self, start: WorkingCopy, accepted: list[tuple[Operation, WorkingCopy]]) -> list[Refusal]:

@@ -35,7 +35,7 @@ class Bundle:
             return {self.primary: text}
         found = json.loads(text)
         if not isinstance(found, dict) or found.keys() != set(self.paths):
-            raise ValueError("these are not the files of this loop")
+            raise ValueError("these files do not belong to this loop")
         return {path: str(found[path]) for path in self.paths}
 
     def over(self, known: str, text: str) -> str:

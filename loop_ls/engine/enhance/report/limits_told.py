@@ -14,13 +14,13 @@ def told_of_limit(reason: str, knobs: Knobs, spent: float) -> str:
         case "budget":
             return _told_of_budget(knobs.budget_cap_usd, spent)
         case "fixation":
-            return "The last two rounds failed in the same way; `enhance.onFixation: warn` continues in spite of that."
+            return "The last two rounds failed in the same way; `enhance.onFixation: warn` continues anyway."
         case _:
             return ""
 
 
 def told_of_trials(knobs: Knobs) -> str:
-    return f"All of the {count(knobs.max_trials, 'trial')} that `enhance.maxTrials` allows were made."
+    return f"All {count(knobs.max_trials, 'trial')} that `enhance.maxTrials` allows were used."
 
 
 def _told_of_budget(cap: float, spent: float) -> str:

@@ -270,7 +270,7 @@ def _not_run(
     if not roots:
         roots = [one.name for one in document.elements if found[one.name].ended == "failed"]
     if truncated and not roots:
-        return replace(failed, kind="budget_stop", skip_reason="`budgetCapUsd` left no room for its next call")
+        return replace(failed, kind="budget_stop", skip_reason="its next call did not fit in `budgetCapUsd`")
     return replace(failed, kind="upstream_failed", upstream=tuple(roots), skip_reason="a previous step failed")
 
 

@@ -24,7 +24,7 @@ _REASONS = {
     "rate_limit": "the provider has a rate limit; editing the workflow does not change that",
     "network": "the provider could not be reached; editing the workflow does not change that",
     "auth": "the provider rejects the API key; set a valid one in the environment",
-    "quota": "the account of the provider has no credit left",
+    "quota": "the account at the provider has no credit left",
     "intentional_skip": "its `if` is false",
 }
 

@@ -79,7 +79,7 @@ class PydanticModels:
             async with asyncio.timeout(total):
                 return await self._ask(request, hear)
         except TimeoutError:
-            raise failures.too_slow(self._provider, request.model, "no whole answer", total) from None
+            raise failures.too_slow(self._provider, request.model, "no complete answer", total) from None
 
     async def _ask(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelReply:
         began, spoken, heard = time.perf_counter(), StreamSanitizer(), Heard()

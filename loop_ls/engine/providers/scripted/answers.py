@@ -47,7 +47,7 @@ class Scripts:
         if (why := self.unread.get(name)) is not None:
             raise ScriptFault(f"{name} cannot be read: {why.rstrip('.')}")
         if self.root is None:
-            raise ScriptFault(f"{name} was not in the workspace when the run began")
+            raise ScriptFault(f"{name} was not in the workspace when the run started")
         path = (self.root / name).resolve()
         if not path.is_relative_to(self.root.resolve()):
             raise ScriptFault(f"{name} is outside the workspace")

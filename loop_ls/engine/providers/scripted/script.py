@@ -154,7 +154,7 @@ def _line(value: object, where: str) -> Line:
         raise ScriptFault(f"{where}: unknown failure `{fail}`; expected {', '.join(FAILURES)}")
     times, calls = value.get("times"), _rounds(value.get("calls"), where)
     if (fail or calls) and "text" in value:
-        raise ScriptFault(f"{where}: use `then`, not `text`, for what is said after `{'fail' if fail else 'calls'}`")
+        raise ScriptFault(f"{where}: use `then`, not `text`, for the answer after `{'fail' if fail else 'calls'}`")
     if times is not None and (isinstance(times, bool) or not isinstance(times, int) or times < 0):
         raise ScriptFault(f"{where}: `times` must be an integer from 0, not `{times}`")
     return Line(

@@ -48,7 +48,7 @@ async def answer(line: bytes, tools: Answering) -> JsonObject | None:
         return await _answered(message["id"], method, as_object(message.get("params")), tools)
     except Exception:  # of one request, which is no reason to leave the others without an answer
         logger.exception("a request `%s` of an agent program failed", method[:60])
-        return _error(message["id"], INTERNAL_ERROR, "loop-ls could not answer this; its log says why")
+        return _error(message["id"], INTERNAL_ERROR, "loop-ls could not answer this; see its log for the reason")
 
 
 async def _answered(id_: Json, method: str, params: Mapping[str, Json], tools: Answering) -> JsonObject:
@@ -65,7 +65,7 @@ async def _answered(id_: Json, method: str, params: Mapping[str, Json], tools: A
         case "tools/call":
             name, arguments = params.get("name"), params.get("arguments")
             if not isinstance(name, str) or not isinstance(arguments, dict | None):
-                return _error(id_, BAD_PARAMETERS, "`name` and `arguments` say which tool, and with what")
+                return _error(id_, BAD_PARAMETERS, "`name` and `arguments` must name the tool and its arguments")
             return _result(id_, await _called(name, arguments or {}, tools))
         case _:
             return _error(id_, UNKNOWN_METHOD, f"unknown method `{method[:60]}`")

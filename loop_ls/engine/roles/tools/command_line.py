@@ -107,7 +107,7 @@ class _Writing:
         for path in paths or [self._workspace.root]:
             for folder in engine_data_below(path):
                 if folder.name not in self._left_out:
-                    told = f"The data folder of the engine is in there (`{self._workspace.named(folder)}`)"
+                    told = f"It contains the data folder of the engine (`{self._workspace.named(folder)}`)"
                     option = "-x" if self._name == "diff" else "--exclude-dir"
                     raise Refusal(f"{told}: name another folder, or leave it out with `{option} {folder.name}`.")
 
@@ -168,7 +168,7 @@ class _Writing:
         known = [each for each in self._program.options if len(each) > 2]
         near = nearest(option, known) if len(option) > 2 else None
         guess = f"; did you mean `{near}`?" if near else ": this role can only read, inside the workspace."
-        raise Refusal(f"`{self._name} {option[:60]}` is not an option here{guess}")
+        raise Refusal(f"`{self._name} {option[:60]}` is not allowed here{guess}")
 
     def _next(self, option: str, given: deque[str]) -> str:
         if not given:

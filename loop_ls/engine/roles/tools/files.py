@@ -31,13 +31,13 @@ def reading_tools(workspace: Workspace) -> list[RoleTool]:
             lambda given: asyncio.to_thread(_read, workspace, given),
         ),
         RoleTool(
-            spec("file_list", "List a folder of the workspace.", path_="The folder; the root without it."),
+            spec("file_list", "List a folder of the workspace.", path_="The folder (default: the root)."),
             lambda given: asyncio.to_thread(_list, workspace, given),
         ),
         RoleTool(
             spec(
                 "file_search",
-                "Find lines with a text in the files of the workspace.",
+                "Find lines that contain a text in the files of the workspace.",
                 query="The text, letter case as written.",
                 path_="Only below this folder.",
             ),
@@ -51,7 +51,7 @@ def writing_tools(workspace: Workspace) -> list[RoleTool]:
         RoleTool(
             spec(
                 "file_write",
-                "Write a whole text file, new or in place of the old one.",
+                "Write a whole text file; an existing one is replaced.",
                 path="Path from the workspace root.",
                 content="All of its text.",
             ),
@@ -122,7 +122,7 @@ def _text_of(path: Path) -> str:
             raise Refusal(f"`{path.name}` is larger than {MOST_BYTES // 1024 // 1024} MiB.")
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise Refusal(f"`{path.name}` is not text.") from None
+        raise Refusal(f"`{path.name}` is not a text file.") from None
     except OSError as error:
         raise Refusal(f"`{path.name}` cannot be read: {error.strerror or error}.") from None
 

@@ -83,7 +83,7 @@ def artifact_tools(notes: StageNotes, may_delete: bool) -> list[RoleTool]:
             "Keep a text that later stages and people need.",
             title="What it is.",
             content="The text.",
-            type_="A word for its kind; `note` without it.",
+            type_="Its kind, in one word (default: `note`).",
         ),
     ]
     if may_delete:
@@ -119,7 +119,7 @@ def todo_tools(notes: StageNotes) -> list[RoleTool]:
 
     return [
         notes.tool(listed, "todo_list", "List the todos of this session: id, status, title."),
-        notes.tool(add, "todo_add", "Write down one thing to do.", title="What is to be done, in one line."),
+        notes.tool(add, "todo_add", "Add a todo.", title="What is to be done, in one line."),
         notes.tool(update, "todo_update", "Set the status of a todo.", id="Its id.", status=TODO),
     ]
 
@@ -140,7 +140,7 @@ def sprint_tools(notes: StageNotes) -> list[RoleTool]:
         if note:
             table.change("sprints", notes.sprint, note=note, updated_at=table.now)
         if status and status not in SPRINT:
-            raise Refusal(f"`status` must be one of {', '.join(SPRINT)}; how a sprint ends is decided by the loop.")
+            raise Refusal(f"`status` must be one of {', '.join(SPRINT)}; the loop decides how a sprint ends.")
         if status and status != found["status"]:
             try:
                 move(table, notes.sprint, status)
@@ -173,10 +173,10 @@ def memory_tools(notes: StageNotes) -> list[RoleTool]:
         words = text(given, "query").lower().split()
         known = table.find("memories", workspace=notes.workspace)
         rows = [row for row in known if all(word in str(row["text"]).lower() for word in words)]
-        return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing is remembered about that"
+        return "\n".join(f"- {row['text']}" for row in rows[-SHOWN:]) or "nothing found in memory"
 
     return [
-        notes.tool(store, "memory_store", "Remember a fact beyond this loop.", text="One self-contained fact."),
+        notes.tool(store, "memory_store", "Remember a fact after this loop ends.", text="One self-contained fact."),
         notes.tool(search, "memory_search", "Find what was remembered in this workspace.", query="Words it contains."),
     ]
 

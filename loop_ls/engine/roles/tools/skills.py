@@ -18,7 +18,7 @@ def skill_tools(workspace: Workspace) -> list[RoleTool]:
             lambda given: asyncio.to_thread(_list, workspace),
         ),
         RoleTool(
-            spec("skill_read", "Read how something is done here.", skill="Its name."),
+            spec("skill_read", "Read a skill: how something is done here.", skill="Its name."),
             lambda given: asyncio.to_thread(_read, workspace, given),
         ),
     ]

@@ -25,7 +25,7 @@ class Workspace:
         except FileNotFoundError:
             pass  # it may be written
         except (OSError, RuntimeError, UnicodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is a link in a circle, or no text"
+            why = error.strerror if isinstance(error, OSError) else "it is a circular link or not a text"
             named = given[:200].encode("utf-8", "replace").decode()
             raise Refusal(f"`{named}` cannot be a path here: {why}.") from None
         if not path.is_relative_to(self.root):

@@ -58,7 +58,7 @@ async def apply(root: str, own: Path, base: str, tip: str) -> list[ChangedFile]:
     is over (see `PutInPlace`): if the engine dies before, all is put back."""
     changed = await changed_files(root, base, tip)
     if modules := [one["path"] for one in changed if one["submodule"]]:
-        told = f"{_names(modules)} is a repository of its own, whose changes are in no patch"
+        told = f"{_names(modules)} is a separate repository, whose changes cannot be part of a patch"
         raise Failure("not_applicable", f"The changes cannot be applied: {told}.", "Keep the branch instead.")
     if not changed:
         return []
@@ -112,7 +112,7 @@ async def _require_clean(git: Git, top: Path, changed: list[ChangedFile]) -> Non
         raise _uncommitted(dirty)
     new = [one["path"] for one in changed if one["status"] == "added"]
     if blocking := await asyncio.to_thread(_blocking, top, new):
-        raise _refused(f"a folder is needed where {_names(blocking)} is", "Move it away, then apply again.")
+        raise _refused(f"{_names(blocking)} is in the place of a folder", "Move it away, then apply again.")
     tracked: set[str] = set()
     if there := await asyncio.to_thread(_existing, top, new):
         tracked = set((await git.asked("ls-files", "-z", "--", *(f":(top,literal){path}" for path in there))).parts)
@@ -140,9 +140,9 @@ def told_of(back: PutBack) -> str:
     if back.failed:
         listed = _names([*back.failed])
         why = next(iter(back.failed.values()))
-        return f"Not put back: {listed} ({why}). The next start of the engine tries that again."
-    but = f", but for {_names(back.changed)}, which were changed afterwards" if back.changed else ""
-    return f"Your files are as before{but}."
+        return f"Not restored: {listed} ({why}). The engine tries again when it is next started."
+    but = f", except for {_names(back.changed)}, which were changed afterwards" if back.changed else ""
+    return f"Your files are unchanged{but}."
 
 
 def _blocking(top: Path, paths: list[str]) -> list[str]:
@@ -184,7 +184,7 @@ async def restore(worktree: Worktree, folder: str, commit: str, title: str) -> s
         await worktree.commit(folder, f"Before {title}")
     tip = await worktree.tip()
     if tip is None:
-        raise Failure("not_found", f"The branch `{worktree.branch}` is gone.")
+        raise Failure("not_found", f"The branch `{worktree.branch}` no longer exists.")
     wanted, there_now = (await git.asked("rev-parse", f"{commit}^{{tree}}", f"{tip}^{{tree}}")).lines
     if wanted == there_now:
         return tip

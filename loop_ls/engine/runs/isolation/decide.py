@@ -160,8 +160,8 @@ def _made(state: RunState) -> WorktreeView:
     """Raises `Refused`. What came in by a file may say anything: words of its record would be options of Git, and its
     branch one of the user's."""
     if state.imported:
-        told = f"Run {state.run_id} was imported: its worktree, if it has one, is where it was made."
-        raise Refused("not_found", told, "Look at its changes there.")
+        told = f"Run {state.run_id} was imported: its worktree, if any, is on the machine where it ran."
+        raise Refused("not_found", told, "See its changes there.")
     if state.worktree is None:
         told = f"Run {state.run_id} has no worktree of its own: it works in your files."
         raise Refused("not_found", told, "Set `isolate: worktree` for the next one.")

@@ -129,4 +129,4 @@ def _left_out(made: Made) -> str:
     total = made["left_out_total"]
     more = f", and {total - len(made['left_out'])} more" if total > len(made["left_out"]) else ""
     listed = ", ".join(f"`{path}`" for path in made["left_out"])
-    return f"the worktree begins at the last commit, so it has no uncommitted changes ({listed}{more})"
+    return f"the worktree starts at the last commit, so it has no uncommitted changes ({listed}{more})"

@@ -74,13 +74,13 @@ class Worktree:
         is thrown away: nobody has worked there. Raises `Failure` with why there can be none."""
         top, prefix = await self._place()
         if why := await unknown_filter(self._git):
-            raise _no(why, "Write that into its `.git/config` itself, then start the run again.")
+            raise _no(why, "Write that into its `.git/config` directly, then start the run again.")
         base = await self._commit_of("HEAD")
         if base is None:
             raise _no("the repository has no commit yet", "Commit once, or remove `isolate`.")
         set_up = await self._git.run("config", "--type=bool", "--get", "core.sparseCheckout")
         if set_up.out.strip() == "true":
-            raise _no("this is a sparse checkout, of which it would have other files", "Remove `isolate`.")
+            raise _no("this is a sparse checkout, and the worktree would have different files", "Remove `isolate`.")
         folder = self.own / (Path(top).name or "worktree")
         await self._thrown_away(folder)
         left_out = await self._uncommitted()
@@ -111,11 +111,11 @@ class Worktree:
         if said.lines[:1] == ["true"]:
             raise _no("this is a bare repository, which has no files", "Remove `isolate`.")
         if said.lines[1:2] == ["false"]:
-            raise _no("this folder is inside of a repository's `.git`", "Remove `isolate`.")
+            raise _no("this folder is inside a repository's `.git` folder", "Remove `isolate`.")
         if said.status or len(said.lines) != 4:
             raise _no(_no_repository(said), "Run `git init` and commit, or remove `isolate`.")
         if not await asyncio.to_thread(os.path.exists, Path(said.lines[3], ".git")):
-            raise _no("the settings of this repository say that its files are elsewhere", "Remove `isolate`.")
+            raise _no("this repository is configured to have its files elsewhere", "Remove `isolate`.")
         return said.lines[3], said.lines[2]
 
     async def _commit_of(self, name: str) -> str | None:
@@ -147,7 +147,7 @@ class Worktree:
             (self.own / "index").unlink()
         added = await self._git.run("worktree", "add", "-q", folder, self.branch)
         if added.status:
-            raise Failure(CODE, f"the worktree {folder} of this run is gone and cannot be made again: {added.why}")
+            raise Failure(CODE, f"this run's worktree {folder} no longer exists and cannot be recreated: {added.why}")
 
     # -- to save -----------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Worktree:
             await asyncio.to_thread(_share_index, index, Path(folder))
             tip = commit
         if added.status:
-            raise Failure("git_partly", f"not all of it could be committed: {added.why}", place=tip)
+            raise Failure("git_partly", f"some files could not be committed: {added.why}", place=tip)
         return tip
 
     async def move(self, git: Git, commit: str, tip: str) -> None:
@@ -221,25 +221,25 @@ class Worktree:
             await self._git.run("worktree", "prune")
             return ""
         if why := await unknown_filter(Git.of(self.root, folder)):
-            return f"The worktree stays in {folder}: {why}."
+            return f"The worktree was kept in {folder}: {why}."
         words = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignored", "--untracked-files=normal")
         index = self.own / "index"
         git = Git.of(self.root, folder, **({"GIT_INDEX_FILE": str(index)} if index.exists() else {}))
         left = await git.run(*words, "--ignore-submodules=all")
         if left.status:
-            return f"The worktree stays in {folder}: {left.why}."
+            return f"The worktree was kept in {folder}: {left.why}."
         inner = await asyncio.to_thread(_filled, folder, await _repositories(git))
         named = sorted({shown(path) for path in (*(part[3:] for part in left.parts), *inner)})
         if named:
             listed = ", ".join(named[:MOST_TOLD]) + (", ..." if len(named) > MOST_TOLD else "")
-            return f"The worktree stays in {folder}: it has files that are not committed ({listed})."
+            return f"The worktree was kept in {folder}: it has files that are not committed ({listed})."
         return await self.drop(folder)
 
     async def drop(self, folder: str) -> str:
         """Remove the folder, whatever is in it."""
         gone = await self._git.run("worktree", "remove", "-f", "-f", folder)
         if gone.status and await asyncio.to_thread(os.path.exists, folder):
-            return f"The worktree stays in {folder}: {gone.why}."
+            return f"The worktree was kept in {folder}: {gone.why}."
         await asyncio.to_thread(shutil.rmtree, self.own, ignore_errors=True)
         return ""
 
@@ -248,7 +248,7 @@ class Worktree:
         if await self.tip() is None:
             return ""
         gone = await self._unlocked(self._git, "branch", "-q", "-D", self.branch)
-        return f"The branch {self.branch} stays: {gone.why}." if gone.status else ""
+        return f"The branch {self.branch} was kept: {gone.why}." if gone.status else ""
 
     async def tip(self) -> str | None:
         return await self._commit_of(self.ref)
@@ -302,7 +302,7 @@ def _no_repository(said: Said) -> str:
     if "not a git repository" in said.err:
         return "the folder is in no Git repository"
     if "safe.bareRepository" in said.err:
-        return "this is a bare repository, which has no files, or the inside of a `.git`"
+        return "this is a bare repository or a `.git` folder, so it has no files"
     return said.why
 
 

@@ -134,7 +134,7 @@ async def test_AB_178_an_agent_that_cannot_be_offered_tools_is_refused(project: 
     }
     project.write(servers=["own"])
     answer = await project.start()
-    assert "cannot be offered tools of `servers`" in answer["message"]
+    assert "does not support tools of `servers`" in answer["message"]
 
 
 # -- memory -----------------------------------------------------------------------------------------
@@ -282,4 +282,4 @@ async def test_AB_179_no_memory_is_what_agents_are_told(project: EngineProject, 
     project.write(memory=path, maxIterations=1)
     answer = await project.start()
     assert (answer["ok"], answer.get("code")) == (False, "bad_argument")
-    assert answer["message"] == f"`memory` of `Fixer`: {path} is a protected file, which no model writes."
+    assert answer["message"] == f"`memory` of `Fixer`: {path} is a protected file, which models may not write."

@@ -298,7 +298,7 @@ async def test_EB_124_the_end_names_the_limit() -> None:
     ):
         loop = noisy(1, lambda prompt: 0.5, {1: "Write about {{input}} well"}, knobs)
         told[name] = (await loop.run()).because or ""
-    assert told["maxTrials"].startswith("All of the 4 trials that `enhance.maxTrials` allows were made.")
+    assert told["maxTrials"].startswith("All 4 trials that `enhance.maxTrials` allows were used.")
     assert told["maxRounds"].startswith("`enhance.maxRounds` allows 1 round.")
     assert told["budgetCapUsd"].startswith("`enhance.budgetCapUsd` is $0.30, and $0.")
 

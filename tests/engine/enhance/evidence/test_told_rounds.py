@@ -73,7 +73,7 @@ async def test_a_plan_that_a_person_leaves_out_is_told_so() -> None:
 def test_a_round_that_never_ended_does_not_say_that_nothing_failed(facts: list[Any]) -> None:
     found = rounds_of([{"kind": "round_started", "round": 1, "maxRounds": 3}, *facts])
     text = markdown(timeline(found), "report")
-    assert "### What failed\nnot known: the round did not finish" in text
+    assert "### What failed\nunknown: the round did not finish" in text
 
 
 async def test_a_round_without_a_trial_does_not_say_that_nothing_failed() -> None:
@@ -81,7 +81,7 @@ async def test_a_round_without_a_trial_does_not_say_that_nothing_failed() -> Non
     with contextlib.suppress(Exception):
         await loop.run()
     [first] = await told(loop, "budget")
-    assert "not known: the round did not finish" in first
+    assert "unknown: the round did not finish" in first
 
 
 def test_a_planner_that_the_budget_did_not_reach_made_no_plan() -> None:

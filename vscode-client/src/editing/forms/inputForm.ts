@@ -28,7 +28,7 @@ const fieldOf = ({ name, help, choices, secret, long }: Input): Field =>
     : { kind: "text", name, label: name, help, lines: long && !secret, secret };
 
 export function inputForm({ title, about, inputs }: InputForm): Form {
-  const kept = inputs.some(({ secret }) => secret) ? "What you enter is there the next time, except secrets." : "What you enter is there the next time.";
+  const kept = inputs.some(({ secret }) => secret) ? "Your input is remembered for the next time, except secrets." : "Your input is remembered for the next time.";
   const values = Object.fromEntries(inputs.map(({ name, last, choices }) => [name, choices?.length && !choices.includes(last) ? (choices[0] ?? "") : last]));
   return { title, about, description: kept, fields: inputs.map(fieldOf), values, submit: "Run" };
 }

@@ -67,7 +67,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
       <div class="question">
         <Icon name="person" />
         <span>
-          {asked.touched ? "Protected files were touched: no check counts before you decide. " : ""}
+          {asked.touched ? "Protected files were touched: checks do not count until you decide. " : ""}
           {asked.blocked ? "The run is blocked: it cannot continue without your answer." : waitsOn(asked)}
         </span>
       </div>
@@ -97,7 +97,7 @@ function ApprovalBar({ asked }: { asked: Approval }) {
           <button
             type="button"
             class="plain"
-            title="Restore the state of these files before the turn, and continue"
+            title="Restore these files to their state before the turn, and continue"
             onClick={() => act({ verb: "approve", loopId, approved: false, decision: "restore" })}
           >
             <Icon name="replay" />

@@ -43,8 +43,8 @@ export function RoundView({ round, head }: { round: Round; head: Head }) {
 }
 
 function nothingFailed(round: Round): string {
-  if (round.unfinished) return "Not known: the round did not finish.";
-  return round.reported ? "Nothing: the loop has converged." : "Not known before the round has ended.";
+  if (round.unfinished) return "Unknown: the round did not finish.";
+  return round.reported ? "Nothing: the loop has converged." : "Unknown until the round has ended.";
 }
 
 /** What people said of it, while it ran or in its pause. */
@@ -123,7 +123,7 @@ function Plan({ round }: { round: Round }) {
       {round.diff ? (
         <section id="changes">
           <div class="panehead">
-            <h3>Changes of the file</h3>
+            <h3>Changes to the file</h3>
             <button type="button" class="link" onClick={() => act({ verb: "show", row: round.row, what: "diff" })}>
               Open in editor
             </button>
@@ -160,7 +160,7 @@ function Diff({ text }: { text: string }) {
     return line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : "same";
   };
   return (
-    <pre class="diff" aria-label="Changes of the file">
+    <pre class="diff" aria-label="Changes to the file">
       {text.replace(/\n$/, "").split("\n").map((line, index) => (
         <span key={index} class={kind(line)}>
           {line || " "}

@@ -52,7 +52,7 @@ export async function madeEnvironment(root: string, wheel: Wheel, windows: boole
 /** Makes it with what `python` finds, unless another window does so meanwhile. Rejects with a `TroubleError`. */
 export async function makeEnvironment(making: Making, python: () => Promise<string>): Promise<string> {
   const { root, wheel, windows } = making;
-  const lock = await takeLock(path.join(root, "lock"), making.signal, () => making.report("another window is doing it")).catch(
+  const lock = await takeLock(path.join(root, "lock"), making.signal, () => making.report("another window is already doing this")).catch(
     (error: unknown) => fail(making, error),
   );
   try {

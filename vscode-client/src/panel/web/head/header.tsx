@@ -39,7 +39,7 @@ function buttonsOf(head: Head, row: string | undefined): Button[] {
 
 const HINTS: Record<string, string> = {
   Fork: "Start a new run from the selected iteration; earlier iterations are not billed again",
-  Restore: "Set the branch of the run back to its state after the selected iteration",
+  Restore: "Restore the branch of the run to its state after the selected iteration",
   Replay: "Apply the recorded answers to the current file, without calling a model",
 };
 

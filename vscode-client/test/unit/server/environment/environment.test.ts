@@ -91,7 +91,7 @@ test("two windows make it once", async () => {
   const [one, other] = await Promise.all([makeEnvironment(making(slow), python), makeEnvironment(making(slow), python)]);
   expect(one).toBe(other);
   expect(installs).toBe(1);
-  expect(steps).toContain("another window is doing it");
+  expect(steps).toContain("another window is already doing this");
 });
 
 test("the lock of a window that died is taken over", async () => {
