@@ -5,7 +5,8 @@ from __future__ import annotations
 from loop_ls.features.anchors import anchor_at
 from loop_ls.features.answers import Location
 from loop_ls.features.language_support import support_of
-from loop_ls.features.rename.occurrences import Role, named_at, occurrences
+from loop_ls.features.rename.declared_checks import places_beside
+from loop_ls.features.rename.occurrences import Kind, Role, named_at, occurrences
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.position import Position
@@ -25,8 +26,9 @@ def in_workflow(workspace: Workspace, document: Document, at: Position, declarat
     named = named_at(workspace, document, at)
     if named is None:
         return ()
-    return tuple(
-        Location(one.document.uri, one.span)
-        for one in occurrences(workspace, named[0])
-        if declaration or one.role is not Role.DEFINITION
-    )
+    of = named[0]
+    found = (one for one in occurrences(workspace, of) if declaration or one.role is not Role.DEFINITION)
+    own = tuple(Location(one.document.uri, one.span) for one in found)
+    if of.kind is not Kind.ELEMENT:
+        return own
+    return own + tuple(Location(uri, span) for uri, span in places_beside(workspace, of.document, of.name))

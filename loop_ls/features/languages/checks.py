@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loop_ls.features.answers import Completions, Hover, Lens, Link, ShownRun
+from loop_ls.features.answers import Completions, Highlight, Hover, Lens, Link, Location, ShownRun
 from loop_ls.features.complete.request import Listing
 from loop_ls.features.languages.object_file import ObjectFileSupport
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
@@ -25,8 +25,14 @@ class ChecksSupport(ObjectFileSupport):
         runs: Sequence[ShownRun],
         all_known: bool,
     ) -> Hover | None:
+        from loop_ls.features.docs.element import element_text
+        from loop_ls.features.rename.declared_checks import named_beside
+
         if workspace.subject(document) is None:
             return None
+        if (named := named_beside(workspace, document, at)) is not None:
+            workflow, element, span = named
+            return Hover(span, element_text(workspace, workflow, element))
         return super().hover(workspace, document, at, settings, runs, all_known)
 
     def complete(
@@ -42,6 +48,20 @@ class ChecksSupport(ObjectFileSupport):
 
         found = named_beside(workspace, document, at)
         return () if found is None else (to_element(found[2], found[0], found[1]),)
+
+    def references(
+        self, workspace: Workspace, document: Document, at: Position, declaration: bool
+    ) -> tuple[Location, ...]:
+        """As at the name of the step or loop."""
+        from loop_ls.features.references import in_workflow
+        from loop_ls.features.rename.declared_checks import named_beside
+
+        found = named_beside(workspace, document, at)
+        return () if found is None else in_workflow(workspace, found[0], _name_of(*found[:2]), declaration)
+
+    def highlight(self, workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
+        found = self.references(workspace, document, at, declaration=False)
+        return tuple(map(Highlight, sorted(one.span for one in found if one.uri == document.uri)))
 
     def prepare_rename(self, workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
         from loop_ls.features.rename.declared_checks import named_beside

@@ -1,4 +1,5 @@
-"""Names of steps and loops in the files of checks and test cases beside a workflow: they follow a rename."""
+"""Names of steps and loops in the files of checks and test cases beside a workflow: references to them, which follow a
+rename."""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ from loop_ls.syntax.nodes import Mapping, Node, Scalar, Sequence, resolved
 from loop_ls.text.position import Position, Span
 
 
-def edits_beside(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
-    """The edits that call an element of the workflow by its new name, with the URIs of their files."""
+def places_beside(workspace: Workspace, workflow: Document, name: str) -> Iterator[tuple[str, Span]]:
+    """Where other files name an element of the workflow, with their URIs."""
     for document in about(workspace, workflow, DECLARED_CHECKS, TEST_CASES):
         for piece, node in _named(document, name):
             span = _name_in(document, piece, node, name)
             if span is not None:
-                yield document.uri, TextEdit(span, new)
-    yield from _in_settings(workspace, workflow, name, new)
+                yield document.uri, span
+    yield from _in_settings(workspace, workflow, name)
 
 
 def named_beside(workspace: Workspace, document: Document, at: Position) -> tuple[Document, Element, Span] | None:
@@ -42,14 +43,14 @@ def named_beside(workspace: Workspace, document: Document, at: Position) -> tupl
     return None
 
 
-def _in_settings(workspace: Workspace, workflow: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:
+def _in_settings(workspace: Workspace, workflow: Document, name: str) -> Iterator[tuple[str, Span]]:
     key = workspace.key(workflow)
     for document in workspace.documents.values():
         for one in named_verifiers(document.whole.parts) if not document.is_workflow else ():
             meant = one.workflow == key and text_of(one.node) == name
             span = _name_in(document, one.piece, one.node, name) if meant else None
             if span is not None:
-                yield document.uri, TextEdit(span, new)
+                yield document.uri, span
 
 
 def variables_beside(workspace: Workspace, loop_file: Document, name: str, new: str) -> Iterator[tuple[str, TextEdit]]:

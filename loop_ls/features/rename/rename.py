@@ -14,7 +14,7 @@ from loop_ls.features.answers import Edits
 from loop_ls.features.language_support import support_of
 from loop_ls.features.rename import anchors
 from loop_ls.features.rename.answers import Refused, Renamable, Rename, gathered
-from loop_ls.features.rename.declared_checks import edits_beside, variables_beside
+from loop_ls.features.rename.declared_checks import places_beside, variables_beside
 from loop_ls.features.rename.occurrences import Kind, Named, Occurrence, Role, named_at, occurrences
 from loop_ls.formats.workflow.placeholder_syntax import RESERVED, is_name
 from loop_ls.index.document import Document
@@ -62,7 +62,8 @@ def rename_in_workflow(workspace: Workspace, document: Document, at: Position, n
         return Rename(gathered(_workflow_edits(workspace, named, new, places)))
     own = [(one.document.uri, TextEdit(one.span, new)) for one in places]
     if named.kind is Kind.ELEMENT:
-        own += edits_beside(workspace, named.document, named.name, new)
+        beside = places_beside(workspace, named.document, named.name)
+        own += [(uri, TextEdit(span, new)) for uri, span in beside]
     if named.kind is Kind.PARAMETER:
         own += variables_beside(workspace, named.document, named.name, new)
     edits = gathered(own)

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from loop_ls.features.highlight import highlight
+from loop_ls.features.hover.hover import hover
 from loop_ls.features.language_support import support_of
+from loop_ls.features.references import references
 from loop_ls.features.rename.answers import Refused, Renamable, Rename
 from loop_ls.features.rename.rename import rename
 from loop_ls.rules.fixes.apply import applied
@@ -133,3 +136,42 @@ def test_nothing_is_named_elsewhere_in_checks(ask: Any) -> None:
     source = FLOW.replace("dra$0ft", "draft").replace("type: is-json}", "type: is$0-json}", 1)
     here = ask(source, None, False, "flow.checks.yaml")
     assert (here.targets, rename(here.workspace, here.document, here.at, "text")) == ([], None)
+
+
+PLACES = [
+    ("flow.cases.yaml", 1),
+    ("flow.checks.yaml", 0),
+    ("flow.checks.yaml", 2),
+    ("flow.checks.yaml", 4),
+    ("flow.yaml", 5),
+]
+
+
+def at_check(written: str, marked: str) -> str:
+    """The flow, with the cursor in its checks file."""
+    return FLOW.replace("dra$0ft", "draft").replace(written, marked, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FLOW,
+        at_check("step.draft, type: contains, value: draft}", "step.dr$0aft, type: contains, value: draft}"),
+        at_check('"draft"]', '"dr$0aft"]'),
+    ],
+    ids=["the step", "on", "verifiers"],
+)
+def test_a_step_is_referred_to_by_its_checks(ask: Any, text: str) -> None:
+    asked = ask(text)
+    found = references(asked.workspace, asked.document, asked.at, declaration=False)
+    assert sorted((one.uri.rpartition("/")[2], one.span.start.line) for one in found) == PLACES
+    for one in found:
+        assert str(asked.workspace.documents[one.uri].text.slice(one.span)) == "draft"
+
+
+def test_checks_highlight_and_explain_the_step_that_they_name(ask: Any) -> None:
+    asked = ask(at_check('"draft"]', '"dr$0aft"]'))
+    assert [one.span.start.line for one in highlight(asked.workspace, asked.document, asked.at)] == [0, 2, 4]
+    told = hover(asked.workspace, asked.document, asked.at)
+    assert told is not None
+    assert "Write about" in told.text
