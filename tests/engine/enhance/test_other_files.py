@@ -244,7 +244,7 @@ async def test_EB_133_an_engine_puts_back_what_it_was_killed_in(project: EngineP
     engine = await project.open()
     assert [path.read_text() for path in paths.values()] == [MAIN, WRITE]
     told = [one.body["message"] for one in await engine.facts_of(run_id) if one.body.get("code") == "apply_interrupted"]
-    assert told == ["The engine was stopped while it applied the changes. Your files are as before."]
+    assert told == ["The engine was stopped while it applied the changes. Your files are unchanged."]
 
 
 def test_EB_133_nothing_is_written_through_a_link_with_the_name_of_the_new_file(tmp_path: Path) -> None:
