@@ -1,7 +1,7 @@
 // Whatever a run waits for is answered in the window: a blocked role by message, and everything from one list.
 import { beforeAll, expect, test } from "vitest";
-import { inEditor } from "../editor/inEditor";
-import type { EditorWindow } from "../editor/window";
+import { inEditor } from "../../editor/inEditor";
+import type { EditorWindow } from "../../editor/window";
 
 const editor = inEditor();
 let window: EditorWindow;
