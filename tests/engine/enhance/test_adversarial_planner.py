@@ -348,7 +348,11 @@ async def test_EB_126_a_check_that_a_plan_adds_lets_no_work_past_the_others(plan
     loop = Loop(CHECKED, script, [plan_of(silent, *plan)], {"maxRounds": 2, "plannerAttempts": 1, "onFixation": "warn"})
     await loop.run()
     [refused] = loop.of("op_rejected")
-    assert (refused["op"], refused["target"], "without passing" in refused["message"]) == ("set_instructions", "publish", True)
+    assert (refused["op"], refused["target"], "without passing" in refused["message"]) == (
+        "set_instructions",
+        "publish",
+        True,
+    )
 
 
 def test_EB_126_work_that_goes_through_its_check_may_be_another() -> None:
