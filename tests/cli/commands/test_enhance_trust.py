@@ -322,7 +322,7 @@ def test_a_change_that_a_person_rejects_in_the_pause_stays_out(alone: CliProject
     run_id = _paused(alone)
     said = alone.call("enhance", "--feedback", run_id, "--reject", "--text", "not like this")
     assert said.stdout.startswith("The change was rejected and is not applied"), said.stderr
-    assert "stays out" in alone.call("enhance", "--status", run_id).stdout
+    assert "is not applied" in alone.call("enhance", "--status", run_id).stdout
     for words in (("enhance", "--continue"), ("runs", "resume"), ("runs", "answer")):
         done = alone.call(*words, run_id, *(["continue"] if "answer" in words else []))
         assert done.returncode == 2, (words, done.stdout)

@@ -58,7 +58,7 @@ def test_settings_are_explained_too(capfd: pytest.CaptureFixture[str]) -> None:
         ("max_iterations", ["key of a loop", "key of execution", "Maximum rounds of tool calls per step"]),
         ("maxIterations", ["key of an assistant", "from 1 to 100"]),
         ("loop.last.output", ["{{loop.last.output}}", "mode: refine", "In the first iteration: empty."]),
-        ("{{loop.item}}", ["Another spelling of {{loop.current}}", "{{loop.current}} — variable"]),
+        ("{{loop.item}}", ["Alias of {{loop.current}}", "{{loop.current}} — variable"]),
         ("evaluation_bound", ["value of type in termination_condition", "max_review_rounds"]),
         ("test_pass", ["exit status 0 ends the loop"]),
         ("manual", ["termination_condition", "loopCriteria"]),

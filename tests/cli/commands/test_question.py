@@ -39,5 +39,5 @@ def test_a_question_that_is_longer_than_the_screen_says_so_at_its_end(
 ) -> None:
     *told, last = asked(things, monkeypatch, capsys)
     assert told[1] == "  it starts `evil`"
-    assert last.startswith(f"These are {len(things)} things in ")
+    assert last.startswith(f"These are {len(things)} entries on ")
     assert "scroll up" in last

@@ -68,7 +68,7 @@ async def test_UP_96_the_person_of_a_client_decides_not_its_model(place: Place, 
     run_id = await place.begin(APPROVAL)
     async with over_stdio(place, {"answer": "reject", "text": "too long"}, mode=mode) as client:
         ok, text = await told(client, id=run_id, answer="approve")
-        assert (ok, text) == (True, f"Loop {run_id} is answered: reject.")
+        assert (ok, text) == (True, f"Answered loop {run_id}: reject.")
     state = await ended(place, run_id)
     assert (state["reason"], state["lastAnswer"]["via"], state["lastAnswer"]["text"]) == ("rejected", "mcp", "too long")
 

@@ -237,7 +237,7 @@ async def test_how_long_an_answer_may_stop_is_a_setting(llmock: Any, providers: 
     ask = Asked(providers.models({provider: {"idleSeconds": 0.2}}))
     with pytest.raises(ModelFailure) as caught:
         await ask(provider, attempts=1)
-    assert "nothing came for 0.2 s" in caught.value.message
+    assert "nothing was received for 0.2 s" in caught.value.message
 
 
 async def test_an_address_may_name_a_variable(llmock: Any) -> None:

@@ -204,7 +204,7 @@ async def test_RB_116_a_loop_that_waits_for_a_decision_says_so_to_agents(served:
     assert told.startswith(run_id)
     assert told.endswith("  waits for a decision")
     state = json.loads(await loop_status(served, {"id": run_id}))  # type: ignore[arg-type]
-    assert "loop_inbox has it all" in state["asks"]
+    assert "See loop_inbox for the rest" in state["asks"]
 
 
 async def two_rounds(served: ServedProject) -> str:
