@@ -180,7 +180,7 @@ def test_the_code_leaves_the_address_at_once_and_the_token_stays_in_the_tab(
     assert code not in page.url
     other = context.new_page()
     other.goto(address)
-    expect(other.get_by_role("alert")).to_contain_text("was used already")
+    expect(other.get_by_role("alert")).to_contain_text("already used")
 
 
 def test_a_code_can_be_typed_and_signing_out_ends_the_token(project: Project, context: BrowserContext) -> None:

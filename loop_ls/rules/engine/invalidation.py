@@ -17,7 +17,7 @@ from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.names import definitions
 from loop_ls.rules.engine import tracked_view as topics
-from loop_ls.rules.engine.queries import last_step
+from loop_ls.rules.engine.queries import is_env_unread, last_step
 from loop_ls.rules.engine.tracked_view import Topic
 from loop_ls.syntax.incremental.piece import Piece
 from loop_ls.syntax.nodes import Mapping
@@ -117,8 +117,8 @@ def _of_head(old: Document, new: Document) -> set[Topic]:
     if ("top", "execution") in found:
         found.add(topics.MODELS)
         found.update(("execution", key) for key in _settings_changed(old, new))
-    if old.env.keys() != new.env.keys():
-        found.add("env")
+    if old.env.keys() != new.env.keys() or is_env_unread(old) != is_env_unread(new):
+        found.update(("env", ("mentions", "env")))  # a mentioned constant may be misspelt, or no longer
     return found
 
 

@@ -191,9 +191,13 @@ def default(world: QueryContext, name: str) -> Any:
 
 def has_env(world: QueryContext, name: str) -> bool:
     """Whether `env` has a constant. Of one that is no mapping nobody knows what it was to hold."""
-    top = world.document.head.get("env")
-    unread = top is not None and top.field is not None and any(one.node is top.field.node for one in top.field.faults)
-    return unread or name in world.document.env
+    return name in world.document.env or is_env_unread(world.document)
+
+
+def is_env_unread(document: Document) -> bool:
+    """Whether the value of `env` is no mapping."""
+    top = document.head.get("env")
+    return top is not None and top.field is not None and any(one.node is top.field.node for one in top.field.faults)
 
 
 def near_env(world: QueryContext, name: str) -> str | None:

@@ -149,13 +149,13 @@ async def test_a_code_is_exchanged_for_a_token_that_is_not_the_owners(project: E
     kept = (project.folder.path / users.FILE_NAME).read_text("utf-8")
     assert signed["token"] not in kept and made["code"] not in kept
     again = await sign_in(project, made["code"])
-    assert again["code"] == "forbidden" and "was used already" in again["error"]
+    assert again["code"] == "forbidden" and "already used" in again["error"]
 
 
 async def test_a_late_code_is_refused(project: EngineProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codes_module, "CODE_SECONDS", 0)
     refused = await sign_in(project, (await code_of(project))["code"])
-    assert refused["code"] == "forbidden" and "too old" in refused["error"] and "loop-ls ui" in refused["hint"]
+    assert refused["code"] == "forbidden" and "expired" in refused["error"] and "loop-ls ui" in refused["hint"]
 
 
 async def test_nobody_gets_a_code_without_a_token_and_no_page_lets_another_in(project: EngineProject) -> None:

@@ -101,12 +101,12 @@ def told(state: Any, facts: list[Any]) -> None:
     for said in (
         "condition met in iteration 5",
         "asked: Make the tests pass.",
-        "for a usage limit: The agent",
+        "for a usage limit to reset: The agent",
         "resumed after an interruption, one call may have been billed twice",
         "iterations 1–2: NO",
         "iteration 3: NO (checks failed)",
         "flaky: 1 of 5 times failed",
-        "ended: condition_met",
+        "ended: condition met",
         "$7.75",
     ):
         assert said in text, text

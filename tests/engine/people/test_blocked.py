@@ -112,7 +112,7 @@ async def test_RB_140_a_gate_that_refused_too_often_continues_with_an_answer(pro
     run_id = await project.start("gated")
     state = await asked(project, run_id)
     assert (state["iteration"], state["status"]) == (3, "waiting_approval")
-    assert "The gate refused 3 times in a row" in state["pendingApproval"]["output"]
+    assert "The gate rejected 3 times in a row" in state["pendingApproval"]["output"]
     assert (await project.engine.answer(run_id, {"answer": "retry", "text": "add tests"}))["ok"]
     assert (await project.ended(run_id))["reason"] == "approved"
     assert "A person says: add tests" in project.models.prompts("write")[-1]

@@ -122,7 +122,7 @@ async def test_a_stalled_stream_is_left(llmock: Any, ask: Asked, provider: str, 
     llmock.stall(after_chunks=4, seconds=5, times=None).reply("one two three four five six", times=None)
     found = await failure(ask, provider)
     assert found.code == "truncated"
-    assert "nothing came" in found.message
+    assert "nothing was received" in found.message
 
 
 @both

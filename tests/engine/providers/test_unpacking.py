@@ -121,4 +121,4 @@ async def test_an_answer_that_is_packed_is_heard(answer: Answer) -> None:
 async def test_an_answer_that_is_packed_twice_is_a_failure_of_the_provider(status: int, kind: str) -> None:
     with pytest.raises(ModelFailure) as failure:
         await asked(Answer(bomb(2), status=status, kind=kind, headers="content-encoding: gzip, gzip\r\n"))
-    assert "packed as `gzip, gzip`" in failure.value.message
+    assert "the encoding `gzip, gzip`" in failure.value.message

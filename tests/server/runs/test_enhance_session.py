@@ -471,7 +471,7 @@ def ended_on(buffer: TwoBuffers, folder: Path, reason: str = "converged") -> lis
         assert record.take({**fact, "seq": seq})
         rounds.look(record)
     heard = [one["params"]["message"] for one in buffer.heard if one.get("method") == "window/showMessage"]
-    return [one for one in heard if "converged on another text" in one]
+    return [one for one in heard if "converged on a version that differs" in one]
 
 
 def typed(buffer: TwoBuffers, uri: str, text: str) -> None:

@@ -181,7 +181,7 @@ async def test_EB_124_a_text_after_the_last_look_at_the_held_out_cases_is_not_wr
     ]
     assert (outcome.reason, loop.seen_text(), loop.of("edit_sent")) == ("max_rounds", TEXT, [])
     assert outcome.because is not None
-    assert "not tried on all held-out ones and was not written: a loop uses them 2 times at most" in outcome.because
+    assert "not tried on all held-out ones and was not written: a loop uses them at most 2 times" in outcome.because
 
 
 async def test_EB_124_a_text_whose_look_at_the_held_out_cases_was_cut_short_is_not_written() -> None:
