@@ -49,6 +49,16 @@ class ScalarSourceMap:
             source = self._resolve(source, _TWICE)
         self.text = source
 
+    def __eq__(self, other: object) -> bool:
+        """The same text at the same places: what a rule was told of it need not be told again."""
+        return isinstance(other, ScalarSourceMap) and self._made_of() == other._made_of()
+
+    def __hash__(self) -> int:
+        return hash((self._line, self._column, self.text))
+
+    def _made_of(self) -> tuple[int, int, str, list[int] | None, list[int]]:
+        return self._line, self._column, self.text, self._offsets, self._sources
+
     def _resolve(self, source: str, escape: re.Pattern[str]) -> str:
         """`source` without its escapes; notes where the two drift apart. Its own quotes are none."""
         parts: list[str] = []

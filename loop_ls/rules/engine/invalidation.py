@@ -69,6 +69,7 @@ def _of_elements(old: Document, new: Document, gone: Sequence[Element], come: Se
     found.update(("mentions", name.rpartition(".")[0]) for name in _mentioned_otherwise(gone, come) if "." in name)
     touched = [element.mentioned for element in (*gone, *come)]
     found.update(("users", name) for name in new.parameters if any(name in names for names in touched))
+    found.update(("users", name) for name in {*old.parameters} ^ {*new.parameters})
     same_graph = old.graph is new.graph
     if not same_graph or [one.loop_mode for one in gone] != [one.loop_mode for one in come]:
         found.add(topics.GRAPH)

@@ -61,12 +61,16 @@ class Unit:
             self.run(world, askers)
             return
         self.view.enter(world, topics)
+        invariant(self._knows_the_world(world), "an answer is kept under the topic that it depends on")
         fresh = tuple(self.work(self.view, asked))
         again = {id(check) for found in asked.wide.values() for check in found}
         kept = tuple([one for one in self.found if id(one[0]) not in again])
         self.take((*kept, *fresh))
         self.view.leave()
         invariant(lambda: _shown(self.found) == _shown(self._all_again(world)), "rules that did not ask say the same")
+
+    def _knows_the_world(self, world: QueryContext) -> Callable[[], bool]:
+        return lambda: self.view is not None and self.view.still_true(world, tuple(self.view.topics))
 
     def _all_again(self, world: QueryContext) -> Found:
         assert self.work is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from loop_ls.index.disk.roots import Roots
@@ -37,8 +39,8 @@ def test_constants_after_edits_of_env_are_those_of_a_fresh_check(mentioned: str,
     line = text.split("\n").index(f"env: {values[0]}")
     document, checker = Document.open("file:///ws/flow.yaml", text), Checker(PROFILES)
     told(checker, document)
-    seen = set()
-    for before, after in zip(values, values[1:], strict=False):
+    seen = set[str]()
+    for before, after in pairwise(values):
         document = document.edit(span(line, 5, line, 5 + len(before)), after)
         found = told(checker, document)
         assert found == told(Checker(PROFILES), Document.open(document.uri, str(document.text))), after

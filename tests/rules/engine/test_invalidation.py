@@ -48,7 +48,7 @@ def topics(old: str, new: str, text: str = TEXT) -> set[str]:
     [
         ("3, until", "4, until", "models place:l place:all"),
         ('{{more}}"', '{{more}}!"', "models place:b users:more"),
-        ('{{more}}"', '"', ORDER + "models place:b mentions:more"),
+        ('{{more}}"', '"', ORDER + "models place:b mentions:more users:more"),
         ("{{a}} {{more}}", "{{input}} {{more}}", ORDER + "models place:b users:more mentions:a mentions:input"),
         ('"{{b}}"', '"{{b.x}}"', ORDER + "models place:c last mentions:b mentions:b.x"),
         (
@@ -70,9 +70,9 @@ def topics(old: str, new: str, text: str = TEXT) -> set[str]:
             ORDER + "models names place:l place:all place:every name:all name:every",
         ),
         ("accumulate: all", "accumulate: a", ORDER + "models names place:l place:all place:a name:all name:a"),
-        ('{name: a, run: "{{input}}"}', "a", ORDER + "models names odd shape place:a name:a mentions:input"),
+        ('{name: a, run: "{{input}}"}', "a", ORDER + "models names odd shape place:a name:a mentions:input users:a"),
         ("dry", "wet", "pieces shape top:env"),
-        ("TONE", "TUNE", "pieces shape top:env env"),
+        ("TONE", "TUNE", "pieces shape top:env env mentions:env"),
         ("llama3.2", "llama3.3", "pieces shape models top:execution execution:model execution:servers"),
         ("ollama", "ollama, parallel: true", "pieces shape models top:execution execution:parallel execution:servers"),
         (", servers: [files]", "", "pieces shape models top:execution execution:servers"),
@@ -89,7 +89,7 @@ def topics(old: str, new: str, text: str = TEXT) -> set[str]:
             ORDER + "models mentions:env mentions:env.TONE place:b users:more",
         ),
         ('[b], run: "{{b}}"', '[b], run: "x"', ORDER + "last models mentions:b place:c"),
-        ("env: {TONE: dry}\n", "", "env models pieces shape execution:servers top:env top:execution"),
+        ("env: {TONE: dry}\n", "", "env mentions:env models pieces shape execution:servers top:env top:execution"),
         ("env: {", "author: me\nenv: {", "pieces shape top:author top:env"),
         ("steps:\n", "steps: *none\n", "faults pieces shape top:steps"),
         (
