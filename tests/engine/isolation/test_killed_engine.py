@@ -244,6 +244,7 @@ async def test_a_decision_is_made_again_whose_engine_was_killed_in_a_command_of_
     [
         ("apply", ("half", "checkout-index", 1)),
         ("restore", ("half", "read-tree", 1)),
+        ("restore", ("after", "read-tree", 1)),
         ("restore", ("after", "update-ref", 1)),
     ],
 )

@@ -180,15 +180,15 @@ async def restore(worktree: Worktree, folder: str, commit: str, title: str) -> s
     """Let the branch be what it was at that commit, by a new commit: nothing is lost. The new one, or the last where
     it is that already. Raises `Failure`."""
     git = Git.of(worktree.root, worktree.root, **await worktree.who())
-    if there := await asyncio.to_thread(os.path.exists, folder):
-        await worktree.commit(folder, f"Before {title}")
+    wanted = (await git.asked("rev-parse", f"{commit}^{{tree}}")).out.strip()
+    if there := await asyncio.to_thread(os.path.exists, folder):  # perhaps as an engine left it that died meanwhile
+        await worktree.commit(folder, f"Before {title}", {wanted: title})
     tip = await worktree.tip()
     if tip is None:
         raise Failure("not_found", f"The branch `{worktree.branch}` no longer exists.")
-    wanted, there_now = (await git.asked("rev-parse", f"{commit}^{{tree}}", f"{tip}^{{tree}}")).lines
-    if wanted == there_now:
+    if wanted == (await git.asked("rev-parse", f"{tip}^{{tree}}")).out.strip():
         return tip
-    made = (await git.asked("commit-tree", f"{commit}^{{tree}}", "-p", tip, text=f"{title}\n")).out.strip()
+    made = (await git.asked("commit-tree", wanted, "-p", tip, text=f"{title}\n")).out.strip()
     if there:
         await worktree.follow(folder, tip, made)
     await worktree.move(git, made, tip)

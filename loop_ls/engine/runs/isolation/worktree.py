@@ -10,9 +10,10 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypedDict
 
 from loop_ls.engine.capabilities.guard import permitted
@@ -151,9 +152,9 @@ class Worktree:
 
     # -- to save -----------------------------------------------------------------------------------
 
-    async def commit(self, folder: str, title: str) -> str:
-        """All that is there now, as a commit on the branch: the one that is there where nothing is new. Raises
-        `Failure`."""
+    async def commit(self, folder: str, title: str, titles: Mapping[str, str] = MappingProxyType({})) -> str:
+        """All that is there now, as a commit on the branch: the one that is there where nothing is new. `titles`: of
+        trees that have one of their own. Raises `Failure`."""
         if why := await unknown_filter(Git.of(self.root, folder)):
             raise Failure(CODE, why)
         tip, tree = (await self._git.asked("rev-parse", self.ref, f"{self.ref}^{{tree}}")).lines
@@ -165,7 +166,7 @@ class Worktree:
         added = await _added(git)
         now = (await git.asked("write-tree")).out.strip()
         if now != tree:
-            made = await git.asked("commit-tree", now, "-p", tip, text=f"{title}\n")
+            made = await git.asked("commit-tree", now, "-p", tip, text=f"{titles.get(now, title)}\n")
             commit = made.out.strip()
             await self.move(git, commit, tip)
             await asyncio.to_thread(_share_index, index, Path(folder))
