@@ -23,7 +23,8 @@ Status = Literal[
     "cancelled",
 ]
 #: What a list of runs may be narrowed to.
-FILTERS: Final = ("active", *get_args(Status))
+Filter = Literal["active", Status]
+FILTERS: Final[tuple[str, ...]] = get_args(Filter)
 #: The status of a loop as its documents know it. A loop that waits for a decision is `running`; one that cannot
 #: continue without an answer is `blocked`.
 LoopStatus = Literal["running", "paused", "completed", "failed", "blocked", "cancelled"]
@@ -66,6 +67,8 @@ VERDICTS: dict[str, str] = {
     "error": "judge failed",
     "failed": "failed",
 }
+#: kind of a failure -> the word for it, where that is another one.
+FAILURE_WORDS: dict[str, str] = {"upstream_failed": "skipped"}
 
 #: A run with one of these has ended.
 ENDED: frozenset[str] = frozenset({"completed", "failed", "blocked", "cancelled"})
@@ -237,7 +240,7 @@ def line(
 
 def failure_words(kind: str) -> str:
     """What failed in a round, by the kind of its failure."""
-    return "skipped" if kind == "upstream_failed" else kind.replace("_", " ")
+    return FAILURE_WORDS.get(kind) or kind.replace("_", " ")
 
 
 def without_stop(sentence: str) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
-from loop_ls.contract.endings import LoopStatus, Status
+from loop_ls.contract.endings import Filter, LoopStatus
 from loop_ls.contract.operations import Role
 from loop_ls.contract.questions import Decision
 
@@ -241,7 +241,7 @@ class EngineStop(Request):
 
 
 class LoopListQuery(SnakeCaseRequest):
-    status: Literal["active", Status]
+    status: Filter
     """Only loops with this status. `active` is every one that has not ended; `running` has those that wait for a \
 decision, `paused` those that were interrupted, `blocked` those that cannot continue without an answer."""
     uri: str

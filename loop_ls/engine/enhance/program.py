@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import cast
 
+from loop_ls.contract.endings import failure_words
 from loop_ls.contract.facts.enhance import RoundNumbers
 from loop_ls.engine.bodies.workflow import WorkflowProgram
 from loop_ls.engine.checks.declared import declared_apart
@@ -253,7 +254,7 @@ class _Loop:
             return f"{'One clean run' if runs == 1 else f'{runs} clean runs'} with one input and no test cases."
         limit = told_of_limit(outcome.reason, self.knobs, float(self.planner.spent))
         last = self.course.observed.get(max(self.course.observed, default=0))
-        failed = [] if last is None else [f"`{one.step}` ({one.kind.replace('_', ' ')})" for one in last.failures]
+        failed = [] if last is None else [f"`{one.step}` ({failure_words(one.kind)})" for one in last.failures]
         left = f" Still failing: {', '.join(failed)}." if failed else ""
         if self.course.last_success() is not None:
             return f"{limit} The output is from round {best}, the last one that succeeded.{left}".lstrip()

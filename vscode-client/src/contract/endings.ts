@@ -72,6 +72,11 @@ export const VERDICTS: Record<string, string> = {
   failed: "failed",
 };
 
+/** kind of a failure -> the word for it, where that is another one. */
+export const FAILURE_WORDS: Record<string, string> = {
+  upstream_failed: "skipped",
+};
+
 export const ENDED: ReadonlySet<string> = new Set(["blocked", "cancelled", "completed", "failed"]);
 
 /** verb -> statuses of runs for which it means something. */

@@ -3,6 +3,7 @@ import type { Change, Head, Round } from "../shape";
 import { Icon } from "./icons";
 import { act } from "./talk";
 import { money } from "../../runs/amounts";
+import { failureWords } from "./words";
 
 export function RoundView({ round, head }: { round: Round; head: Head }) {
   return (
@@ -27,7 +28,7 @@ export function RoundView({ round, head }: { round: Round; head: Head }) {
               <li key={index}>
                 <Icon name="cross" tone="bad" />
                 <span>
-                  <b>{one.step}</b> {one.kind.replaceAll("_", " ")}: {one.message}
+                  <b>{one.step}</b> {failureWords(one.kind)}: {one.message}
                 </span>
               </li>
             ))}

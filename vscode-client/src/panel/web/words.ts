@@ -1,5 +1,5 @@
 // Numbers and states as people read them, and the sentences that a screen reader says. No page, no editor.
-import { ENDINGS, VERDICTS } from "../../contract/endings";
+import { ENDINGS, FAILURE_WORDS, VERDICTS } from "../../contract/endings";
 import { clock, count } from "../../runs/amounts";
 import type { Head, Row, Verdict } from "../shape";
 
@@ -17,6 +17,8 @@ export function size(characters: number): string {
 }
 
 export const reasonWords = (reason: string): string => ENDINGS[reason]?.short ?? reason.replaceAll("_", " ");
+
+export const failureWords = (kind: string): string => FAILURE_WORDS[kind] ?? kind.replaceAll("_", " ");
 
 export const verdictWords = (verdict: Verdict): string => VERDICTS[verdict] ?? verdict;
 
