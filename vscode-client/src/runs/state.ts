@@ -44,6 +44,8 @@ export interface RunEvent {
 /** Whether nothing more will happen to it by itself. */
 export const hasEnded = (state: RunState): boolean => ENDED.has(state.status);
 
+export const isRoleLoop = (state: RunState): boolean => state.format === "role_loop";
+
 /** What kind of end it had; undefined while it goes on. */
 export function endingKind(state: RunState): EndingKind | undefined {
   if (!hasEnded(state)) return undefined;

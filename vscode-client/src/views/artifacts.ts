@@ -5,9 +5,9 @@ import type { Artifact, Memory, RunArtifacts, Sprint, Todo } from "../contract/a
 import { SCHEME as RUN_TEXTS } from "../panel/scheme";
 import type { Part, Server } from "../part";
 import { count } from "../runs/amounts";
-import type { RunState } from "../runs/state";
+import { isRoleLoop, type RunState } from "../runs/state";
 import type { RunStore } from "../runs/store";
-import { nameOf } from "../runs/words";
+import { excerpt, nameOf } from "../runs/words";
 import { chooseRun, type Given } from "./choosing";
 
 const VIEW = "loopLs.client.artifacts";
@@ -41,14 +41,19 @@ export interface ItemNode {
 
 export type Node = GroupNode | ItemNode;
 
-export const isRoleLoop = (state: RunState): boolean => state.format === "role_loop";
-
 export const artifactsPart: Part = ({ server, runs }) => {
   const tree = new ArtifactsTree(server, runs);
   const view = vscode.window.createTreeView<Node>(VIEW, { treeDataProvider: tree });
+  let there: boolean | undefined;
+  let last: string | undefined;
   const look = (): void => {
-    void vscode.commands.executeCommand("setContext", "loopLs.roleLoops", tree.run() !== undefined);
-    view.description = tree.name();
+    const shown = tree.run();
+    last = shown?.runId;
+    if (there !== (shown !== undefined)) {
+      there = shown !== undefined;
+      void vscode.commands.executeCommand("setContext", "loopLs.roleLoops", there);
+    }
+    view.description = shown && nameOf(shown);
     if (view.visible) tree.soon();
   };
   look();
@@ -57,7 +62,7 @@ export const artifactsPart: Part = ({ server, runs }) => {
     view,
     view.onDidChangeVisibility(look),
     runs.onDidChange(({ state }) => {
-      if (isRoleLoop(state)) look();
+      if (isRoleLoop(state) && (last === state.runId || last !== tree.run()?.runId)) look();
     }),
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, { provideTextDocumentContent: (uri) => textOf(server, uri) }),
     vscode.languages.registerDocumentLinkProvider([{ scheme: RUN_TEXTS }, { scheme: SCHEME }], { provideDocumentLinks: linksIn }),
@@ -92,7 +97,7 @@ export function groupsOf(runId: string, found: Written): GroupNode[] {
 const artifactItem = (runId: string, one: Artifact): ItemNode => ({
   kind: "item",
   id: one.id,
-  label: lineOf(one.title || one.id),
+  label: excerpt(one.title || one.id, LINE),
   description: [one.type, count(one.characters, "character")].join(" · "),
   tooltip: [one.title, by(one.created_by), one.id].filter(Boolean).join("\n"),
   icon: one.type === "loop_output" ? "output" : "file-text",
@@ -104,7 +109,7 @@ const TODO_ICONS: Record<string, string> = { done: "pass", cancelled: "circle-sl
 const todoItem = (one: Todo): ItemNode => ({
   kind: "item",
   id: one.id,
-  label: lineOf(one.title),
+  label: excerpt(one.title, LINE),
   description: one.status.replaceAll("_", " "),
   tooltip: [one.title, by(one.created_by)].filter(Boolean).join("\n"),
   icon: TODO_ICONS[one.status] ?? "circle-large-outline",
@@ -113,7 +118,7 @@ const todoItem = (one: Todo): ItemNode => ({
 const sprintItem = (one: Sprint): ItemNode => ({
   kind: "item",
   id: one.id,
-  label: lineOf(one.title),
+  label: excerpt(one.title, LINE),
   description: one.status.replaceAll("_", " "),
   tooltip: [one.title, one.acceptance_criteria, one.note].filter(Boolean).join("\n"),
   icon: one.status === "complete" ? "pass" : one.status === "rejected" ? "error" : "milestone",
@@ -122,18 +127,13 @@ const sprintItem = (one: Sprint): ItemNode => ({
 const memoryItem = (one: Memory): ItemNode => ({
   kind: "item",
   id: one.id,
-  label: lineOf(one.text),
+  label: excerpt(one.text, LINE),
   description: "",
   tooltip: [one.text, by(one.created_by)].filter(Boolean).join("\n"),
   icon: "lightbulb",
 });
 
 const by = (place: string | null): string => (place ? `by ${place}` : "");
-
-function lineOf(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= LINE ? line : `${line.slice(0, LINE)}…`;
-}
 
 export class ArtifactsTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -149,12 +149,7 @@ export class ArtifactsTree implements vscode.TreeDataProvider<Node>, vscode.Disp
   /** The run whose records are shown: the one that somebody chose, else the newest role loop. */
   run(): RunState | undefined {
     const chosen = this.followed === undefined ? undefined : this.runs.get(this.followed);
-    return chosen ?? this.runs.all().find(isRoleLoop);
-  }
-
-  name(): string | undefined {
-    const state = this.run();
-    return state && nameOf(state);
+    return chosen ?? this.runs.newest(isRoleLoop);
   }
 
   follow(runId: string): void {

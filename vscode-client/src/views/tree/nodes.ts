@@ -1,6 +1,6 @@
 // The lines of the tree of runs, from what the store holds: pure, so that what is shown can be tested
 // without a window. Groups come in the order in which people act: what waits for them, what runs, the rest.
-import { hasEnded, isPossible, questionsOf, type RunState } from "../../runs/state";
+import { hasEnded, isPossible, isRoleLoop, questionsOf, type RunState } from "../../runs/state";
 import { money } from "../../runs/amounts";
 import { lineOfRun, nameOf, natureOf, progressOf, since } from "../../runs/words";
 
@@ -90,7 +90,7 @@ export function contextOf(state: RunState): string {
   const asks = questionsOf(state).length > 0 ? ["decide"] : [];
   const ended = hasEnded(state) ? ["ended"] : [];
   const apart = state.worktree ? ["worktree"] : [];
-  const stages = state.format === "role_loop" ? ["stages"] : [];
+  const stages = isRoleLoop(state) ? ["stages"] : [];
   return ["run", ...verbs, ...asks, ...ended, ...apart, ...stages].join(" ");
 }
 
