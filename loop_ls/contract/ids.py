@@ -6,15 +6,14 @@ from loop_ls.text.pattern import pattern
 
 #: Fewer characters of an id name nothing: a slip of the finger would find a run where there are few.
 SHORTEST = 4
-_SIGNS = pattern("::|:|/")
-#: How the signs of a place are written in an id, and back. Names hold neither, and are never empty.
-_WRITTEN = {"/": ":", ":": "::"}
-_READ = {written: sign for sign, written in _WRITTEN.items()}
+#: What the signs of an id stand for in a place. Names hold neither, and are never empty.
+_READ = {"::": ":", ":": "/"}
+_SIGNS = pattern("::|:")
 
 
 def place_id(run_id: str, place: str) -> str:
     """The id of what lies at a place of a run; it holds no slash."""
-    return f"{run_id}:{_SIGNS.sub(lambda sign: _WRITTEN[sign[0]], place)}"
+    return f"{run_id}:{place.replace(':', '::').replace('/', ':')}"
 
 
 def place_named(run_id: str, given: str) -> str:
@@ -22,4 +21,4 @@ def place_named(run_id: str, given: str) -> str:
     own = f"{run_id}:"
     if not given.startswith(own):
         return given
-    return _SIGNS.sub(lambda sign: _READ.get(sign[0], sign[0]), given.removeprefix(own))
+    return _SIGNS.sub(lambda sign: _READ[sign[0]], given.removeprefix(own))

@@ -7,7 +7,7 @@ import pytest
 from loop_ls.contract.ids import place_id, place_named
 
 
-@pytest.mark.parametrize("place", ["develop/3", "s:2/1", "each/4.2/review", "a%2Fb/%run-2/c d/1", "plan"])
+@pytest.mark.parametrize("place", ["develop/3", "s:2/1", "each/4.2/review", "a%2Fb/%run-2/c d/1", "a::b/1", "plan"])
 def test_an_id_leads_to_its_place_in_its_run_alone(place: str) -> None:
     id_ = place_id("7f3a19c2", place)
     assert id_.startswith("7f3a19c2:")

@@ -24,12 +24,11 @@ from loop_ls.text.json_value import Json
 def configuration(plan: Plan) -> Configuration:
     """Raises `Failure` where its text cannot be read."""
     loop = snapshot(plan)
-    kind, value = _termination(loop)
     return {
         "name": loop.name,
         "description": loop.description,
         "roles": [_role(stage) for stage in loop.stages],
-        "termination": {"type": kind, "value": value},
+        "termination": {"type": loop.ends_by, "value": _value(loop)},
         "parameters": [asdict(one) for one in loop.parameters],
         "resolved_parameters": dict(loop.resolved),
         "max_rework_attempts": loop.max_rework_attempts,
@@ -47,20 +46,20 @@ def _role(stage: Stage) -> ConfiguredRole:
     }
 
 
-def _termination(loop: RoleLoop) -> tuple[str, Json]:
-    """In the words of the file."""
+def _value(loop: RoleLoop) -> Json:
+    """Of its termination, in the words of the file."""
     match loop.termination:
         case EvaluationBound(criteria=criteria, max_iterations=rounds):
-            return "evaluation_bound", {"criteria": criteria, "max_review_rounds": rounds}
+            return {"criteria": criteria, "max_review_rounds": rounds}
         case IterationBound(max_iterations=number):
-            return "iteration_bound", number
+            return number
         case GoalBound(goal_prompt=prompt, max_iterations=number):
-            return "goal_bound", {"goal_prompt": prompt, "max_iterations": number}
+            return {"goal_prompt": prompt, "max_iterations": number}
         case TimeBound(seconds=seconds, deadline=deadline):
-            return "time_bound", seconds if deadline is None else deadline.isoformat()
+            return seconds if deadline is None else deadline.isoformat()
         case Manual():
-            return "manual", None
+            return None
         case ToolBound() as bound:
-            return "tool_bound", cast("Json", asdict(bound))
+            return cast("Json", asdict(bound))
         case never:
             assert_never(never)

@@ -79,15 +79,14 @@ async def shown(request: Request, state: RunStateView) -> Response:
     latest = rows[-1] if rows else None
     stages = latest["stages"] if latest else stages_of(view.outside)
     loop = await with_records(request, state, rows)
+    await _add_definition(request, loop, state)
     return JSONResponse({"ok": True, "loop": loop, "state": state, "iteration": latest, "stages": stages})
 
 
 async def with_records(request: Request, state: RunStateView, rows: list[JsonObject]) -> Loop:
-    """The loop of a run; a role loop with its project and its definition, and its iterations (`rows`) with their
-    sprints."""
+    """The loop of a run; a role loop with its project, and its iterations (`rows`) with their sprints."""
     loop = loop_row(state)
     if state["format"] == ROLE_LOOP:
-        loop["configuration"] = await engine_of(request).configuration(state["runId"])
         names = [text_field(row, "sprint_id") for row in rows]
         found = await engine_of(request).beside(state.get("projectId"), [name for name in names if name])
         loop["project"] = found.get("project")
@@ -96,6 +95,12 @@ async def with_records(request: Request, state: RunStateView, rows: list[JsonObj
             for row in rows:
                 row["sprint"] = sprints.get(str(row.get("sprint_id")))
     return loop
+
+
+async def _add_definition(request: Request, loop: Loop, state: RunStateView) -> None:
+    """The definition of a role loop, which is read from its record."""
+    if state["format"] == ROLE_LOOP:
+        loop["configuration"] = await engine_of(request).configuration(state["runId"])
 
 
 async def state(request: Request) -> Response:
@@ -118,9 +123,12 @@ async def history(request: Request) -> Response:
         events, further = await _iteration_page(request, run_id, after, until)
         view = folded(events, keep=None)
         rows, stages = rows_of(run_id, view), stages_of(view.outside)
+    loop = await with_records(request, answer["state"], rows)
+    if not place:
+        await _add_definition(request, loop, answer["state"])
     found = {
         "ok": True,
-        "loop": await with_records(request, answer["state"], rows),
+        "loop": loop,
         "state": answer["state"],
         "history": [_measured_row(row) for row in rows],
         "stages": stages,
