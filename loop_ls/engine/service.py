@@ -170,8 +170,6 @@ class Engine:
         self.journal.forgotten += self.forgotten
         try:
             await self._take_up()
-            if self._workers is not None:
-                await self._undo_interrupted()
             await self._finish_restoring()
         except BaseException:
             await self.journal.close()
@@ -198,6 +196,7 @@ class Engine:
             self._spending.accounts = workers.accounts
             self.member = ClusterMember(self.journal, self._runs, workers, self._begin, self._back, self.outdated)
             await self.member.open()
+            await self._undo_interrupted()
             return
         for run_id, in_flight in (await self._runs.load()).items():
             run = self._runs.live[run_id]
@@ -780,7 +779,7 @@ class Engine:
 
         try:
             choice = read_choice(decision)
-            return await self._decided(run_id, lambda state, filters: decided(state, filters, self.folder, choice))
+            return await self._decided(run_id, lambda state: decided(state, self.folder, choice))
         except (Refused, JournalRefused) as refused:
             return refused.answer()
 
@@ -788,8 +787,8 @@ class Engine:
         """Let the branch of a run be what it was after an iteration, by a new commit -> `{ok, commit}`."""
         from loop_ls.engine.runs.isolation.decide import restored
 
-        async def work(state: RunState, filters: Sequence[str]) -> WorktreeDecided:
-            return await restored(state, filters, await self.facts_of(state.run_id), self.folder, iteration, loop)
+        async def work(state: RunState) -> WorktreeDecided:
+            return await restored(state, await self.facts_of(state.run_id), self.folder, iteration, loop)
 
         try:
             return await self._decided(run_id, work)
@@ -797,17 +796,19 @@ class Engine:
             return refused.answer()
 
     async def _decided(
-        self, run_id: str, work: Callable[[RunState, Sequence[str]], Awaitable[WorktreeDecided]]
+        self, run_id: str, work: Callable[[RunState], Awaitable[WorktreeDecided]]
     ) -> ChangesDone | Refusal:
         """One decision after the other: the second hears what the first one was. Raises `Refused`."""
         from loop_ls.engine.runs.isolation.decide import answered, undone_unless_recorded
+        from loop_ls.engine.runs.isolation.git import for_people
 
         found = await self._runs.find(run_id)
         async with self._deciding:
             state = await self._runs.state(found)
             filters = filters_in(as_object((await self._first_fact(found)).get("plan")))
             async with undone_unless_recorded(state, self.folder):
-                fact = await work(state, filters)
+                with for_people(state.root, filters):
+                    fact = await work(state)
                 await self._add_to_ended(found, fact.fact())
             return answered(state, fact)
 
@@ -835,7 +836,7 @@ class Engine:
             from loop_ls.engine.runs.isolation.decide import is_half_done
 
             try:
-                if await is_half_done(await self._runs.state(begun.run_id), begun, self.folder):
+                if await is_half_done(await self._runs.state(begun.run_id), self.folder):
                     answer = await self.restore(begun.run_id, begun.iteration, begun.loop)
                     told = answer["message"] if not answer["ok"] else "A restore was brought to its end."
                     logger.warning("run %s: %s", begun.run_id, told)

@@ -87,11 +87,11 @@ def undo(state: RunState, placing: PutInPlace) -> Warned | None:
     return Warned(code="apply_interrupted", message=told)
 
 
-async def decided(state: RunState, filters: Sequence[str], data: Path, decision: Decision) -> WorktreeDecided:
-    """Do it -> the fact that says so, to be recorded. `filters`: those that were agreed to. Raises `Refused`."""
+async def decided(state: RunState, data: Path, decision: Decision) -> WorktreeDecided:
+    """Do it, as a person may (see `for_people`) -> the fact that says so, to be recorded. Raises `Refused`."""
     made = _ended(state)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
-    with _refusing(), for_people(state.root, filters):
+    with _refusing():
         match decision:
             case "apply":
                 if made.get("decision") == "applied":
@@ -107,17 +107,15 @@ async def decided(state: RunState, filters: Sequence[str], data: Path, decision:
                 return WorktreeDecided(decision="discarded", told=told or None)
 
 
-async def restored(
-    state: RunState, filters: Sequence[str], facts: Sequence[Event], data: Path, iteration: Json, loop: Json
-) -> WorktreeDecided:
-    """Raises `Refused`."""
+async def restored(state: RunState, facts: Sequence[Event], data: Path, iteration: Json, loop: Json) -> WorktreeDecided:
+    """As a person may. Raises `Refused`."""
     made = _ended(state)
     saved = _named(state, _saved(facts), iteration, loop)
     worktree = Worktree.of(state.root, data, state.run_id, made["branch"])
     name = saved.get("loop", "")
     begun = Restoring.of(data, state.run_id, iteration, loop)
     await asyncio.to_thread(begun.begin)
-    with _refusing(), for_people(state.root, filters):
+    with _refusing():
         title = f"Restore iteration {saved.get('iteration')} of {name}"
         try:
             commit = await restore(worktree, made["folder"], saved["commit"], title)
@@ -130,13 +128,13 @@ async def restored(
     )
 
 
-async def is_half_done(state: RunState, begun: Restoring, data: Path) -> bool:
+async def is_half_done(state: RunState, data: Path) -> bool:
     """Whether a restore has moved the branch of a run without a record of it, as the engine died in between."""
     made = state.worktree
     if made is None or state.imported or made.get("decision") == "discarded":
         return False
     with for_people(state.root):
-        tip = await Worktree.of(state.root, data, begun.run_id, made["branch"]).tip()
+        tip = await Worktree.of(state.root, data, state.run_id, made["branch"]).tip()
     return tip not in (None, made["commit"])
 
 
