@@ -5,7 +5,6 @@ from loop_ls.engine.journal.refusal import JournalRefused
 from loop_ls.engine.journal.serialization import plain, plain_text
 from loop_ls.engine.journal.sqlite import SqliteStorage
 from loop_ls.engine.journal.storage import END, Entry, Row, RunRow, Storage
-from loop_ls.text.hash import hash_of
 
 __all__ = [
     "END",
@@ -18,7 +17,6 @@ __all__ = [
     "SqliteStorage",
     "Storage",
     "When",
-    "hash_of",
     "plain",
     "plain_text",
     "weight",

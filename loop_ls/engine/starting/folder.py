@@ -12,6 +12,7 @@ from pathlib import Path
 
 from loop_ls.engine.journal.serialization import plain_text
 from loop_ls.formats.settings.model import Settings
+from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.index.disk.discovery import candidates, find_roots, load_settings, read_text
 from loop_ls.index.disk.projects import home_of, is_below
 from loop_ls.index.disk.roots import Roots
@@ -22,7 +23,6 @@ from loop_ls.index.workspace import Workspace
 from loop_ls.text.json_value import Json
 
 HEAD_KEYS = ("$schema:", "name:", '"$schema":', '"name":', "'$schema':", "'name':")
-SCHEMA = "workflow/v2.0"
 
 
 @dataclass(frozen=True)

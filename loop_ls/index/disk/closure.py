@@ -7,14 +7,13 @@ workflow, or is called like it, writes its name, and a file in which the words o
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from loop_ls.formats.registry import claimed, depends_on_any_file
 from loop_ls.formats.settings.file_format import SETTINGS_NAME
+from loop_ls.formats.workflow.keys import SCHEMA
 from loop_ls.index.disk.discovery import (
     MAX_FILES,
     Found,
@@ -25,6 +24,7 @@ from loop_ls.index.disk.discovery import (
     load,
     load_settings,
     nested_projects,
+    read_file,
 )
 from loop_ls.index.disk.uris import folder_of
 from loop_ls.index.document import Document
@@ -39,11 +39,11 @@ _KEPT = 64 * 1024 * 1024
 _ESCAPE = re.compile(rb"\\(?:[xuU]|[ \t]*[\r\n])")
 _WORD = re.compile(r"\w+")
 #: A file that begins so is the workflow of this name, whatever comes below.
-_BEGINNING = re.compile(rb"\$schema: workflow/v2\.0\r?\nname: ([A-Za-z_][A-Za-z0-9_-]+)[ ]*\r?\n(?=[a-z])")
+_BEGINNING = re.compile(
+    rb"\$schema: %b\r?\nname: ([A-Za-z_][A-Za-z0-9_-]+)[ ]*\r?\n(?=[a-z])" % re.escape(SCHEMA.encode())
+)
 _NO_NAMES = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
 _MOST_GLANCED = 200_000
-#: A pipe is opened without waiting for whoever writes to it.
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def discover_around(folder: str, files: Iterable[str], editor: Mapping[str, Json] | None = None) -> Found:
@@ -205,16 +205,5 @@ def _is_text(data: bytes) -> bool:
 
 
 def _bytes_of(path: str) -> bytes | None:
-    try:
-        file = os.open(path, _READ)
-    except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode) or not 0 < status.st_size <= MAX_BYTES:
-            return None
-        return os.read(file, status.st_size)
-    except OSError:
-        return None
-    finally:
-        os.close(file)
+    found = read_file(path)
+    return found[1] if found is not None and 0 < found[0] <= MAX_BYTES else None

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.journal import Entry, JournalRefused, SqliteStorage, hash_of
+from loop_ls.engine.journal import Entry, JournalRefused, SqliteStorage
 from loop_ls.engine.journal.repair import accept, copied, problem
+from loop_ls.text.hash import hash_of
 
 SEEDS = 400
 RUNS, FACTS = 4, 30

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from loop_ls.engine.events import Event
-from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage, hash_of
+from loop_ls.engine.journal import Journal, JournalRefused, SqliteStorage
 from loop_ls.engine.journal import journal as module
+from loop_ls.text.hash import hash_of
 
 
 @pytest.fixture

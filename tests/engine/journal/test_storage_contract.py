@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from loop_ls.engine.journal import Journal, SqliteStorage, hash_of
+from loop_ls.engine.journal import Journal, SqliteStorage
 from loop_ls.engine.journal.postgres import PostgresStorage
 from loop_ls.testing.postgres import NoPostgres, PostgresServer, installed_programs, of_wheel
+from loop_ls.text.hash import hash_of
 
 KINDS = ["sqlite", "system", "wheel"]
 ODD = ["", "ä\n\u2028\t😀", '{"a": 1}', "x" * 200_000, "' ; drop table facts; --", "\\x00 and %s"]

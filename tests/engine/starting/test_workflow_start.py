@@ -17,12 +17,12 @@ from loop_ls.engine.core.ports import ModelFailure
 from loop_ls.engine.core.preparer import Prepared, Problem
 from loop_ls.engine.core.price_table import Price, known_price
 from loop_ls.engine.core.start_request import read_request
-from loop_ls.engine.journal import hash_of
 from loop_ls.engine.money.pricing import price_of
 from loop_ls.engine.starting.workflow import WorkflowPreparer
 from loop_ls.index.document import Document
 from loop_ls.index.workspace import Workspace
 from loop_ls.testing.models import ScriptedModels
+from loop_ls.text.hash import hash_of
 
 HEAD = """
 $schema: "workflow/v2.0"
