@@ -60,8 +60,10 @@ class ChecksSupport(ObjectFileSupport):
         return () if found is None else in_workflow(workspace, found[0], _name_of(*found[:2]), declaration)
 
     def highlight(self, workspace: Workspace, document: Document, at: Position) -> tuple[Highlight, ...]:
-        found = self.references(workspace, document, at, declaration=False)
-        return tuple(map(Highlight, sorted(one.span for one in found if one.uri == document.uri)))
+        from loop_ls.features.rename.declared_checks import named_beside, places_in
+
+        found = named_beside(workspace, document, at)
+        return () if found is None else tuple(map(Highlight, sorted(places_in(document, found[1].name or ""))))
 
     def prepare_rename(self, workspace: Workspace, document: Document, at: Position) -> Renamable | Refused | None:
         from loop_ls.features.rename.declared_checks import named_beside

@@ -25,20 +25,24 @@ from loop_ls.text.position import Position, Span
 def places_beside(workspace: Workspace, workflow: Document, name: str) -> Iterator[tuple[str, Span]]:
     """Where other files name an element of the workflow, with their URIs."""
     for document in about(workspace, workflow, DECLARED_CHECKS, TEST_CASES):
-        for piece, node in _named(document, name):
-            span = _name_in(document, piece, node, name)
-            if span is not None:
-                yield document.uri, span
+        yield from ((document.uri, span) for span in places_in(document, name))
     yield from _in_settings(workspace, workflow, name)
+
+
+def places_in(document: Document, name: str) -> Iterator[Span]:
+    """Where one file of checks or test cases names it."""
+    for piece, node in _named(document, name):
+        span = _name_in(document, piece, node, name)
+        if span is not None:
+            yield span
 
 
 def named_beside(workspace: Workspace, document: Document, at: Position) -> tuple[Document, Element, Span] | None:
     """The workflow, the step or loop of it that checks or test cases name at this place, and where they name it."""
     workflow = workspace.subject(document)
     for element in workflow.elements if workflow is not None and workflow.is_workflow else ():
-        for piece, node in _named(document, element.name or ""):
-            span = _name_in(document, piece, node, element.name or "")
-            if workflow is not None and element.name and span is not None and span.contains(at):
+        for span in places_in(document, element.name) if element.name else ():
+            if workflow is not None and span.contains(at):
                 return workflow, element, span
     return None
 

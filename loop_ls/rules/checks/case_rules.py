@@ -63,11 +63,12 @@ def unread_variable(view: ObjectView) -> Iterator[Draft]:
     places = _places(view)
     if places is None:
         return
-    wanted, of_file = places.reads, _checks_of_file(view)
+    wanted = places.reads
+    looked_for_in_file = {one.name for check in _checks_of_file(view) for one in variables_in_value(check)}
     for case in cases_in(view.parts):
         given = _variables(case)
         names = _names(given)
-        looked_for = {one.name for check in (*case.checks, *of_file) for one in variables_in_value(check)}
+        looked_for = looked_for_in_file.union(one.name for check in case.checks for one in variables_in_value(check))
         for entry in given.entries if given is not None else ():
             name = entry.key.text
             if name in wanted or name in looked_for:

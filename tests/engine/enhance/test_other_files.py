@@ -138,7 +138,16 @@ async def test_EB_132_a_yes_that_tells_of_one_file_only_is_no_arrival(project: E
 # -- where the engine writes ----------------------------------------------------------------------------
 
 
-async def test_EB_133_both_files_are_shown_before_and_written_together(project: EngineProject) -> None:
+async def test_EB_133_both_files_are_shown_before_and_written_together(
+    project: EngineProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, put = list[Path](), PutInPlace.put
+
+    def noted(self: PutInPlace, top: Path, paths: list[str]) -> None:
+        kept.append(self.folder)
+        put(self, top, paths)
+
+    monkeypatch.setattr(PutInPlace, "put", noted)
     project.models.script["planner"] = [BOTH]
     engine = await project.open()
     argument = {"root": str(project.root), "path": str(project.file), "input": "tea"}
@@ -150,6 +159,7 @@ async def test_EB_133_both_files_are_shown_before_and_written_together(project: 
     assert state["reason"] == "converged"
     assert (project.root / "write.yaml").read_text() == KIND
     assert project.file.read_text() == MAIN.replace("Publish {{draft}}", "Publish all of {{draft}}")
+    assert kept == [PutInPlace.of(project.data / FOLDER / run_id).folder], "where the next engine looks after a kill"
 
 
 def files_of(folder: Path) -> tuple[dict[str, Path], Sent]:

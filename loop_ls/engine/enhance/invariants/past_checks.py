@@ -12,13 +12,11 @@ from loop_ls.engine.enhance.invariants.across_calls import judged_inside
 from loop_ls.engine.enhance.invariants.behind_checks import called
 from loop_ls.engine.enhance.invariants.compared import Compared, Violation, named
 from loop_ls.engine.enhance.invariants.gates import into
-from loop_ls.engine.enhance.invariants.shape import reaches, shape_of, tail, waits_for
+from loop_ls.engine.enhance.invariants.shape import PROMPTS, reaches, shape_of, tail, waits_for
 from loop_ls.index.document import Document
 from loop_ls.index.element import Element
 from loop_ls.index.workspace import Workspace
 from loop_ls.text.hash import text_hash
-
-_PROMPTS = frozenset({"run", "consensus"})
 
 
 def past_checks(it: Compared) -> Iterator[Violation]:
@@ -63,8 +61,11 @@ def behind_checks(it: Compared) -> Iterator[Violation]:
     """Who works with the same tools does it before somebody looks at the work."""
     first = it.base.first
     checks = [one for one in it.base.verifiers.checked if first.element(one) is not None]
+    fresh = tuple(it.fresh())
+    if not fresh:
+        return
     users = {one.name: _servers(it.base.workspace, first, one) for one in first.elements if one.name not in checks}
-    for element in it.fresh():
+    for element in fresh:
         servers = _servers(it.workspace, it.now, element)
         for check in checks if servers else ():
             used = frozenset().union(*(users.get(one, frozenset()) for one in waits_for(first, check)))
@@ -85,7 +86,7 @@ def _checked(it: Compared) -> frozenset[str]:
 def _may_have_led_to_failures(it: Compared, element: Element) -> bool:
     """Whether something failed that waits for it, or comes behind what it does with tools."""
     first, name = it.base.first, element.name
-    order = [first.elements[one].name for one in first.graph.order()]
+    order = _order(first)
     works = bool(_servers(it.base.workspace, first, element))
     for one in it.base.to_mend:
         if first.element(one) is None or one == name or name in waits_for(first, one):
@@ -105,15 +106,19 @@ def _changed_files(it: Compared, element: Element) -> Iterator[Document]:
 
 def _comes_before(document: Document, name: str, check: str) -> bool:
     """Whether a check begins when an element has ended, as far as the order says it."""
-    order = [document.elements[one].name for one in document.graph.order()]
+    order = _order(document)
     parallel = document.execution is not None and document.execution.flag("parallel")
     if parallel or check not in order or name not in order:
         return name in waits_for(document, check)
     return order.index(name) < order.index(check)
 
 
+def _order(document: Document) -> list[str]:
+    return [document.elements[one].name for one in document.graph.order()]
+
+
 def _servers(workspace: Workspace, document: Document, element: Element) -> frozenset[str]:
     """Whose tools an element works with, itself or in what it calls."""
     every = [(document, element)]
     every += [(file, one) for file in called(workspace, document, element.name) for one in file.elements]
-    return frozenset(name for file, one in every if one.mode in _PROMPTS for name in shape_of(file, one).servers)
+    return frozenset(name for file, one in every if one.mode in PROMPTS for name in shape_of(file, one).servers)

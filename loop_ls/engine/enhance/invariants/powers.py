@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator
 from loop_ls.engine.enhance.invariants.across_calls import deciding_arguments
 from loop_ls.engine.enhance.invariants.compared import Compared, Violation
 from loop_ls.engine.enhance.invariants.gates import gates_of
-from loop_ls.engine.enhance.invariants.shape import Shape, shape_of, waits_for
+from loop_ls.engine.enhance.invariants.shape import PROMPTS, Shape, shape_of, waits_for
 from loop_ls.index.element import Element
-
-_PROMPTS = frozenset({"run", "consensus"})
 
 
 def unguarded(it: Compared) -> Iterator[Violation]:
@@ -26,7 +24,7 @@ def unguarded(it: Compared) -> Iterator[Violation]:
                 name = callee.name or element.name
                 told = f"`{element.name}` would call `{name}` without the checks before its other calls"
                 yield Violation("hides_failure", element.name, told, name)
-        elif element.mode in _PROMPTS:
+        elif element.mode in PROMPTS:
             for server in shape_of(it.now, element).servers:
                 users = [one for one in it.base.first.elements if server in _shape(it, one).servers]
                 if not _is_as_guarded(it, element, users):

@@ -16,6 +16,8 @@ from loop_ls.index.element import Element, Use
 
 #: Slots that decide whether and how long something runs; what they read does not flow into a result.
 _CONTROL = frozenset({"if", "until"})
+#: Modes that send a prompt, which may be worked on with tools.
+PROMPTS = frozenset({"run", "consensus"})
 #: How hard a failure stops the workflow: a higher rank hides more.
 POLICY_RANK = {"halt": 0, "retry": 1, "continue": 2}
 
